@@ -1,0 +1,37 @@
+# How a folder of src/ becomes a library, and a source file a program.
+
+# spectra_module(dyson PUBLIC spectra_network Eigen3::Eigen PRIVATE OpenMP::OpenMP_CXX HEADERS Boost::headers)
+# builds all .cpp of the current folder into the static library spectra_dyson, which others know as
+# JacobianSpectra::dyson. PUBLIC and PRIVATE are linked as usual; HEADERS are header-only packages
+# of the sources alone, so that users of the installed library need not have them.
+function(spectra_module name)
+    cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE;HEADERS" ${ARGN})
+    set(target spectra_${name})
+    file(GLOB sources CONFIGURE_DEPENDS *.cpp *.hpp)
+    add_library(${target} STATIC ${sources})
+    add_library(JacobianSpectra::${name} ALIAS ${target})
+    set_target_properties(${target} PROPERTIES
+        EXPORT_NAME ${name}
+        OUTPUT_NAME jacobian_spectra_${name}
+        CXX_EXTENSIONS OFF
+        POSITION_INDEPENDENT_CODE ON)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    target_include_directories(${target} PUBLIC
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+        $<INSTALL_INTERFACE:${SPECTRA_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+    foreach(library IN ITEMS spectra_warnings spectra_flags LISTS ARG_HEADERS)
+        target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
+    endforeach()
+    set_property(GLOBAL APPEND PROPERTY SPECTRA_MODULES ${name})
+    set_property(GLOBAL APPEND PROPERTY SPECTRA_HEADER_PACKAGES ${ARG_HEADERS})
+endfunction()
+
+# spectra_program(embed SOURCES embed.cpp LIBRARIES JacobianSpectra::JacobianSpectra)
+function(spectra_program target)
+    cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+    add_executable(${target} ${ARG_SOURCES})
+    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+    target_compile_features(${target} PRIVATE cxx_std_20)
+    target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} spectra_warnings spectra_flags)
+endfunction()

@@ -1,0 +1,105 @@
+# Sourced by ./spectra and ./test: system packages, configuring and building.
+# Expects $root, the folder of the checkout. Says what it does on stderr, in a line each.
+
+# Needed to build and run the program, and besides to test it.
+run_packages=(cmake g++ ninja-build git
+    libeigen3-dev libboost-math-dev libhdf5-dev libopenblas-dev liblapacke-dev
+    librandom123-dev libfmt-dev nlohmann-json3-dev libcli11-dev gnuplot-nox)
+test_packages=(libgtest-dev libbenchmark-dev python3-h5py)
+
+# What these packages bring, for systems where they have other names: programs, and headers with
+# the places where they are known to live (relative to the compiler's own search path).
+run_programs=(cmake ninja git c++ gnuplot)
+run_headers=(Eigen/Core:eigen3/Eigen/Core boost/math/quadrature/tanh_sinh.hpp hdf5.h:hdf5/serial/hdf5.h
+    lapacke.h:lapacke/lapacke.h:openblas/lapacke.h Random123/philox.h fmt/format.h nlohmann/json.hpp
+    CLI/CLI.hpp)
+test_headers=(gtest/gtest.h)
+
+say() { printf '%s\n' "$*" >&2; }
+
+# logged LOGFILE COMMAND…: runs quietly; on failure shows the end of the log and stops.
+logged() {
+    local log=$1 status=0
+    shift
+    "$@" >>"$log" 2>&1 </dev/null || status=$?
+    if ((status)); then
+        tail -n 40 "$log" >&2
+        say "failed: $* (whole log: $log)"
+        exit 1
+    fi
+}
+
+# install_packages NAME…: those that are missing, by apt.
+install_packages() {
+    local missing=() name installed
+    installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)
+    for name; do
+        [[ $'\n'$installed$'\n' == *$'\n'"installed $name"$'\n'* ]] || missing+=("$name")
+    done
+    ((${#missing[@]})) || return 0
+
+    local as_root=()
+    if ((EUID != 0)); then
+        if ! command -v sudo >/dev/null; then
+            say "these packages are missing, and neither root nor sudo is at hand to install them:"
+            say "    apt-get install ${missing[*]}"
+            exit 1
+        fi
+        as_root=(sudo)
+        # Ask for the password here: the installation itself is quiet.
+        sudo -v || { say "could not become root to install: ${missing[*]}"; exit 1; }
+    fi
+    say "installing ${#missing[@]} system packages: ${missing[*]}"
+    mkdir -p "$root/build"
+    : >"$root/build/packages.log"
+    logged "$root/build/packages.log" "${as_root[@]}" apt-get update
+    logged "$root/build/packages.log" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# Without apt: names what is missing and stops.
+check_by_hand() {
+    local missing=() program header place found
+    for program in "${run_programs[@]}"; do
+        command -v "$program" >/dev/null || missing+=("$program")
+    done
+    if command -v c++ >/dev/null; then
+        for header; do
+            found=
+            for place in ${header//:/ }; do
+                if printf '#include <%s>\n' "$place" | c++ -std=c++20 -M -x c++ - >/dev/null 2>&1; then
+                    found=yes
+                    break
+                fi
+            done
+            [[ $found ]] || missing+=("<${header%%:*}>")
+        done
+    fi
+    ((${#missing[@]})) || return 0
+    say "this system has no apt; please install what provides: ${missing[*]}"
+    say "(what Debian calls ${run_packages[*]} ${test_packages[*]})"
+    exit 1
+}
+
+# set_up run|test: everything the program, or the program and its tests, need from the system.
+set_up() {
+    local packages=("${run_packages[@]}") headers=("${run_headers[@]}")
+    if [[ $1 == test ]]; then
+        packages+=("${test_packages[@]}")
+        headers+=("${test_headers[@]}")
+    fi
+    if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
+        install_packages "${packages[@]}"
+    elif [[ ! -e $root/build/release/build.ninja ]]; then
+        check_by_hand "${headers[@]}"
+    fi
+}
+
+# As many compilers at a time as there are cores, and memory: a gigabyte each.
+jobs() {
+    local cores memory
+    cores=$(nproc)
+    memory=$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo 2>/dev/null || true)
+    [[ $memory ]] && ((memory < cores)) && cores=$memory
+    ((cores > 0)) && echo "$cores" || echo 1
+}

@@ -1,0 +1,25 @@
+# Installs the build to a fresh prefix, then configures, builds and runs the consumer against it.
+
+file(REMOVE_RECURSE "${WORK_DIR}")
+set(prefix "${WORK_DIR}/prefix")
+
+function(step)
+    execute_process(COMMAND ${ARGN} RESULT_VARIABLE rc)
+    if(NOT rc EQUAL 0)
+        list(JOIN ARGN " " text)
+        message(FATAL_ERROR "failed (${rc}): ${text}")
+    endif()
+endfunction()
+
+step("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --config "${CONFIG}" --prefix "${prefix}")
+step("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK_DIR}/build" -G "${GENERATOR}"
+    "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" -DCMAKE_BUILD_TYPE=Debug)
+step("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
+step("${WORK_DIR}/build/consumer_mixers")
+step("${WORK_DIR}/build/consumer")
+
+# The installed program runs from where it was put.
+execute_process(COMMAND "${prefix}/bin/spectra" --version OUTPUT_VARIABLE text RESULT_VARIABLE rc)
+if(NOT rc EQUAL 0 OR NOT text MATCHES "${VERSION}")
+    message(FATAL_ERROR "installed spectra --version (${rc}): ${text}")
+endif()
