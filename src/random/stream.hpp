@@ -1,0 +1,46 @@
+#pragma once
+
+#include <Random123/philox.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace spectra::random {
+
+/// What a stream is for. Streams of different purposes never share a number.
+enum class Purpose : std::uint32_t { mixer = 1, branch = 2, test = 255 };
+
+/// Counter-based random numbers: Philox4x32-10 with key = seed and counter
+/// {block low, block high, sample, purpose << 24 | layer}.
+///
+/// Entry k of a stream depends on (seed, purpose, layer, sample, k) alone, so a matrix is the same
+/// whichever thread draws it, and the layout equals cuRAND's (seed, subsequence, offset).
+/// layer must be below 2^24.
+class Stream {
+public:
+    Stream(std::uint64_t seed, Purpose purpose, std::uint32_t layer = 0, std::uint32_t sample = 0);
+
+    /// Uniform on (0, 1), 53 bits, never 0 or 1.
+    double uniform();
+
+    /// Standard normal (Box-Muller; two to a Philox block).
+    double normal();
+
+    /// Fills with standard normals; the same numbers as repeated normal() on a fresh stream.
+    void fill_normal(std::span<double> out);
+
+private:
+    std::array<double, 2> next_uniform_pair();
+    void refill_normals();
+
+    r123::Philox4x32 generator_;
+    r123::Philox4x32::key_type key_;
+    r123::Philox4x32::ctr_type counter_;
+    std::array<double, 2> pending_uniform_{};
+    std::array<double, 2> pending_normal_{};
+    int uniforms_left_ = 0;
+    int normals_left_ = 0;
+};
+
+}  // namespace spectra::random
