@@ -1,0 +1,61 @@
+#include "mixers/defects.hpp"
+
+#include <Eigen/SVD>
+
+#include <cassert>
+#include <limits>
+
+namespace spectra::mixers {
+namespace {
+
+void expect_square(const Eigen::MatrixXd& a) {
+    assert(a.rows() == a.cols() && a.rows() > 0);
+    static_cast<void>(a);
+}
+
+Eigen::MatrixXd identity_like(const Eigen::MatrixXd& a) {
+    return Eigen::MatrixXd::Identity(a.rows(), a.cols());
+}
+
+}  // namespace
+
+// NaN propagates everywhere below, so that a broken matrix cannot pass for a perfect one.
+
+double row_sum_defect(const Eigen::MatrixXd& a) {
+    expect_square(a);
+    return (a.rowwise().sum().array() - 1.0).abs().maxCoeff<Eigen::PropagateNaN>();
+}
+
+double column_sum_defect(const Eigen::MatrixXd& a) {
+    expect_square(a);
+    return (a.colwise().sum().array() - 1.0).abs().maxCoeff<Eigen::PropagateNaN>();
+}
+
+double orthogonality_defect(const Eigen::MatrixXd& a) {
+    expect_square(a);
+    return (a.transpose() * a - identity_like(a)).array().abs().maxCoeff<Eigen::PropagateNaN>();
+}
+
+double identity_distance(const Eigen::MatrixXd& a) {
+    expect_square(a);
+    return (a - identity_like(a)).array().abs().maxCoeff<Eigen::PropagateNaN>();
+}
+
+double smallest_entry(const Eigen::MatrixXd& a) {
+    expect_square(a);
+    return a.minCoeff<Eigen::PropagateNaN>();
+}
+
+Eigen::VectorXd singular_values(const Eigen::MatrixXd& a) {
+    expect_square(a);
+    if (!a.allFinite()) return Eigen::VectorXd::Constant(a.rows(), std::numeric_limits<double>::quiet_NaN());
+    // Not BDCSVD: Eigen 3.4's is off by 1e-8, or fails an assertion, where singular values coincide, as
+    // those of a projection do.
+    return Eigen::JacobiSVD<Eigen::MatrixXd>(a).singularValues();
+}
+
+double spectral_norm(const Eigen::MatrixXd& a) {
+    return singular_values(a)(0);
+}
+
+}  // namespace spectra::mixers

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "random/stream.hpp"
+
+#include <Eigen/Core>
+
+namespace spectra::mixers {
+
+/// Independent standard normals, drawn down the columns: the raw material of the other families.
+Eigen::MatrixXd standard_normal(int rows, int columns, random::Stream& stream);
+
+/// A vector uniform on the unit sphere of R^n.
+Eigen::VectorXd unit_vector(int n, random::Stream& stream);
+
+/// The unconstrained mixer: independent entries N(0, 1/n), so that E AᵀA = I.
+Eigen::MatrixXd draw_gaussian(int n, random::Stream& stream);
+
+}  // namespace spectra::mixers

@@ -1,0 +1,96 @@
+#include "mixers/permutation.hpp"
+
+#include "mixers/gaussian.hpp"
+
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace spectra::mixers {
+namespace {
+
+Permutation identity_permutation(int n) {
+    Permutation p(static_cast<std::size_t>(n));
+    std::iota(p.begin(), p.end(), 0);
+    return p;
+}
+
+Permutation random_permutation(int n, random::Stream& stream) {
+    Permutation p = identity_permutation(n);
+    for (std::size_t i = p.size(); i > 1; --i) {
+        const auto j = static_cast<std::size_t>(std::floor(stream.uniform() * static_cast<double>(i)));
+        std::swap(p[i - 1], p[j < i ? j : i - 1]);
+    }
+    return p;
+}
+
+/// min(n!, limit)
+std::size_t factorial_up_to(int n, std::size_t limit) {
+    std::size_t product = 1;
+    for (std::size_t k = 2; k <= static_cast<std::size_t>(n) && product < limit; ++k) product *= k;
+    return product < limit ? product : limit;
+}
+
+}  // namespace
+
+Eigen::MatrixXd permutation_matrix(const Permutation& permutation) {
+    const auto n = static_cast<Eigen::Index>(permutation.size());
+    Eigen::MatrixXd p = Eigen::MatrixXd::Zero(n, n);
+    for (Eigen::Index i = 0; i < n; ++i) p(i, permutation[static_cast<std::size_t>(i)]) = 1.0;
+    return p;
+}
+
+std::vector<Permutation> permutation_list(int n, int count, random::Stream& stream) {
+    assert(n >= 1 && count >= 1);
+    const auto wanted = static_cast<std::size_t>(count);
+    const std::size_t distinct = factorial_up_to(n, wanted);
+    std::vector<Permutation> list;
+    list.reserve(wanted);
+    std::set<Permutation> seen;
+    const auto add = [&](Permutation p) {
+        if (list.size() < distinct && seen.insert(p).second) list.push_back(std::move(p));
+    };
+
+    add(identity_permutation(n));
+    for (std::size_t i = 1; i < static_cast<std::size_t>(n); ++i) {
+        Permutation p = identity_permutation(n);
+        std::swap(p[i - 1], p[i]);
+        add(std::move(p));
+    }
+    for (int shift = 1; shift < n; ++shift) {
+        Permutation p = identity_permutation(n);
+        for (int& image : p) image = (image + shift) % n;
+        add(std::move(p));
+    }
+    while (list.size() < distinct) add(random_permutation(n, stream));
+    while (list.size() < wanted) list.push_back(random_permutation(n, stream));
+    return list;
+}
+
+Eigen::VectorXd softmax(const Eigen::VectorXd& logits) {
+    const Eigen::VectorXd e = (logits.array() - logits.maxCoeff()).exp();
+    return e / e.sum();
+}
+
+Eigen::MatrixXd permutation_mixture(const std::vector<Permutation>& permutations,
+                                    const Eigen::VectorXd& weights) {
+    assert(!permutations.empty() && static_cast<std::size_t>(weights.size()) == permutations.size());
+    const auto n = static_cast<Eigen::Index>(permutations.front().size());
+    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(n, n);
+    for (std::size_t k = 0; k < permutations.size(); ++k) {
+        for (Eigen::Index i = 0; i < n; ++i) {
+            a(i, permutations[k][static_cast<std::size_t>(i)]) += weights(static_cast<Eigen::Index>(k));
+        }
+    }
+    return a;
+}
+
+Eigen::MatrixXd draw_permutation(int n, int count, random::Stream& stream) {
+    const Eigen::VectorXd weights = softmax(standard_normal(count, 1, stream));
+    return permutation_mixture(permutation_list(n, count, stream), weights);
+}
+
+}  // namespace spectra::mixers
