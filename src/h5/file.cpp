@@ -1,0 +1,401 @@
+#include "h5/file.hpp"
+
+#include <fcntl.h>
+#include <hdf5.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+
+namespace spectra::h5 {
+namespace {
+
+static_assert(std::is_same_v<hid_t, std::int64_t>, "HDF5 1.10 or later");
+
+/// The error printer is a setting of the thread.
+void silence() {
+    thread_local const int status = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    (void)status;
+}
+
+Handle space_of(const Shape& shape) {
+    if (shape.empty()) return {H5Screate(H5S_SCALAR), H5Sclose};
+    const std::vector<hsize_t> sizes(shape.begin(), shape.end());
+    return {H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose};
+}
+
+/// Every prefix must exist before H5Oexists_by_name may be asked about the whole.
+bool link_exists(hid_t file, const std::string& path) {
+    std::size_t end = 0;
+    while (end < path.size()) {
+        const std::size_t begin = path.find_first_not_of('/', end);
+        if (begin == std::string::npos) break;
+        end = std::min(path.find('/', begin), path.size());
+        const std::string prefix = path.substr(0, end);
+        if (H5Lexists(file, prefix.c_str(), H5P_DEFAULT) <= 0) return false;
+        if (H5Oexists_by_name(file, prefix.c_str(), H5P_DEFAULT) <= 0) return false;
+    }
+    return true;
+}
+
+std::string root_or(const std::string& path) {
+    return path.empty() ? "/" : path;
+}
+
+Handle object(hid_t file, const std::string& path) {
+    if (!link_exists(file, path)) return {};
+    return {H5Oopen(file, root_or(path).c_str(), H5P_DEFAULT), H5Oclose};
+}
+
+H5I_type_t kind_of(hid_t file, const std::string& path) {
+    const Handle opened = object(file, path);
+    return opened.valid() ? H5Iget_type(opened.get()) : H5I_BADID;
+}
+
+bool is_number(hid_t type) {
+    const H5T_class_t kind = H5Tget_class(type);
+    return kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM;
+}
+
+void write_whole(const std::filesystem::path& path, std::span<const char> bytes) {
+    const auto fail = [&](int error) {
+        throw std::runtime_error(path.string() + ": cannot be written: " + std::strerror(error));
+    };
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) fail(errno);
+    int error = 0;
+    while (!bytes.empty() && error == 0) {
+        const ssize_t written = ::write(file, bytes.data(), bytes.size());
+        if (written >= 0) {
+            bytes = bytes.subspan(static_cast<std::size_t>(written));
+        } else if (errno != EINTR) {
+            error = errno;
+        }
+    }
+    if (error == 0 && ::fsync(file) != 0) error = errno;
+    if (::close(file) != 0 && error == 0) error = errno;
+    if (error != 0) fail(error);
+}
+
+}  // namespace
+
+bool is_hdf5(const std::filesystem::path& path) {
+    silence();
+    std::error_code error;
+    return std::filesystem::is_regular_file(path, error) && H5Fis_hdf5(path.c_str()) > 0;
+}
+
+File File::open_read(const std::filesystem::path& path) {
+    silence();
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (!std::filesystem::exists(status)) throw std::invalid_argument(path.string() + ": no such file");
+    if (std::filesystem::is_directory(status)) {
+        throw std::invalid_argument(path.string() + ": a folder, not an HDF5 file");
+    }
+    if (!std::filesystem::is_regular_file(status)) {
+        throw std::invalid_argument(path.string() + ": not an HDF5 file");
+    }
+    if (const htri_t looks = H5Fis_hdf5(path.c_str()); looks < 0) {
+        // Either the file cannot be opened or it is too short to hold the signature.
+        if (std::filesystem::file_size(path, error) > 8 && !error) {
+            throw std::invalid_argument(path.string() + ": cannot be read (permissions?)");
+        }
+        throw std::invalid_argument(path.string() + ": not an HDF5 file");
+    } else if (looks == 0) {
+        throw std::invalid_argument(path.string() + ": not an HDF5 file");
+    }
+    Handle handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    if (!handle.valid()) throw std::invalid_argument(path.string() + ": a damaged or locked HDF5 file");
+    return {path, std::move(handle), false};
+}
+
+File File::create(const std::filesystem::path& path) {
+    silence();
+    constexpr std::size_t increment = 1 << 20;
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_fapl_core(access.get(), increment, false);
+    Handle handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
+    if (!handle.valid()) throw std::runtime_error(path.string() + ": cannot be created");
+    return {path, std::move(handle), true};
+}
+
+std::vector<char> File::image() const {
+    silence();
+    if (H5Fflush(handle_.get(), H5F_SCOPE_GLOBAL) < 0) fail("", "cannot be flushed");
+    const ssize_t size = H5Fget_file_image(handle_.get(), nullptr, 0);
+    if (size < 0) fail("", "has no image");
+    std::vector<char> bytes(static_cast<std::size_t>(size));
+    if (H5Fget_file_image(handle_.get(), bytes.data(), bytes.size()) != size) fail("", "has no image");
+    return bytes;
+}
+
+void File::close() {
+    silence();
+    if (created_) write_whole(path_, image());
+    handle_.reset();
+}
+
+bool File::exists(const std::string& path) const {
+    silence();
+    return link_exists(handle_.get(), path);
+}
+
+bool File::is_group(const std::string& path) const {
+    silence();
+    return kind_of(handle_.get(), path) == H5I_GROUP;
+}
+
+bool File::is_dataset(const std::string& path) const {
+    silence();
+    return kind_of(handle_.get(), path) == H5I_DATASET;
+}
+
+std::vector<std::string> File::children(const std::string& group) const {
+    silence();
+    std::vector<std::string> names;
+    const Handle opened = object(handle_.get(), group);
+    if (!opened.valid() || H5Iget_type(opened.get()) != H5I_GROUP) return names;
+    const auto append = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
+        static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+        return 0;
+    };
+    hsize_t start = 0;
+    if (H5Literate(opened.get(), H5_INDEX_NAME, H5_ITER_INC, &start, append, &names) < 0) {
+        fail(group, "cannot be listed");
+    }
+    return names;
+}
+
+Handle File::dataset(const std::string& path) const {
+    if (!link_exists(handle_.get(), path)) refuse(path, "no such dataset");
+    if (kind_of(handle_.get(), path) != H5I_DATASET) refuse(path, "not a dataset");
+    Handle opened(H5Dopen2(handle_.get(), path.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!opened.valid()) fail(path, "cannot be opened");
+    return opened;
+}
+
+Shape File::shape(const std::string& path) const {
+    silence();
+    const Handle opened = dataset(path);
+    const Handle space(H5Dget_space(opened.get()), H5Sclose);
+    if (!space.valid() || H5Sget_simple_extent_type(space.get()) == H5S_NULL) {
+        refuse(path, "holds nothing");
+    }
+    const int rank = H5Sget_simple_extent_ndims(space.get());
+    if (rank < 0) fail(path, "has no shape");
+    std::vector<hsize_t> sizes(static_cast<std::size_t>(rank));
+    if (rank > 0 && H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr) < 0) {
+        fail(path, "has no shape");
+    }
+    return {sizes.begin(), sizes.end()};
+}
+
+template <class T>
+std::vector<T> File::read_as(const std::string& path, Shape& shape_out, std::size_t max_elements,
+                             std::int64_t type) const {
+    shape_out = shape(path);
+    const Handle opened = dataset(path);
+    const Handle stored(H5Dget_type(opened.get()), H5Tclose);
+    if (!stored.valid() || !is_number(stored.get())) refuse(path, "not a dataset of numbers");
+    std::size_t count = 1;
+    for (const std::size_t size : shape_out) {
+        if (size != 0 && count > max_elements / size) refuse(path, "too large to read");
+        count *= size;
+    }
+    std::vector<T> values(count);
+    if (count > 0 && H5Dread(opened.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+        fail(path, "cannot be read");
+    }
+    return values;
+}
+
+std::vector<double> File::read_doubles(const std::string& path, Shape& shape_out,
+                                       std::size_t max_elements) const {
+    silence();
+    return read_as<double>(path, shape_out, max_elements, H5T_NATIVE_DOUBLE);
+}
+
+std::vector<std::int64_t> File::read_integers(const std::string& path, Shape& shape_out,
+                                              std::size_t max_elements) const {
+    silence();
+    return read_as<std::int64_t>(path, shape_out, max_elements, H5T_NATIVE_INT64);
+}
+
+std::vector<std::uint8_t> File::read_bytes(const std::string& path, Shape& shape_out,
+                                           std::size_t max_elements) const {
+    silence();
+    return read_as<std::uint8_t>(path, shape_out, max_elements, H5T_NATIVE_UINT8);
+}
+
+Handle File::attribute(const std::string& owner, const std::string& name) const {
+    const Handle opened = object(handle_.get(), owner);
+    if (!opened.valid() || H5Aexists(opened.get(), name.c_str()) <= 0) return {};
+    Handle found(H5Aopen(opened.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
+    if (!found.valid()) return {};
+    const Handle space(H5Aget_space(found.get()), H5Sclose);
+    if (!space.valid() || H5Sget_simple_extent_npoints(space.get()) != 1) return {};
+    return found;
+}
+
+std::optional<std::string> File::string_attribute(const std::string& owner, const std::string& name) const {
+    silence();
+    const Handle found = attribute(owner, name);
+    if (!found.valid()) return std::nullopt;
+    const Handle stored(H5Aget_type(found.get()), H5Tclose);
+    if (!stored.valid() || H5Tget_class(stored.get()) != H5T_STRING) return std::nullopt;
+    if (H5Tis_variable_str(stored.get()) > 0) {
+        char* text = nullptr;
+        if (H5Aread(found.get(), stored.get(), &text) < 0) return std::nullopt;
+        std::string value = text == nullptr ? "" : text;
+        H5free_memory(text);
+        return value;
+    }
+    std::string value(H5Tget_size(stored.get()), '\0');
+    if (H5Aread(found.get(), stored.get(), value.data()) < 0) return std::nullopt;
+    value.resize(std::min(value.find('\0'), value.size()));
+    return value;
+}
+
+std::optional<double> File::double_attribute(const std::string& owner, const std::string& name) const {
+    silence();
+    const Handle found = attribute(owner, name);
+    if (!found.valid()) return std::nullopt;
+    const Handle stored(H5Aget_type(found.get()), H5Tclose);
+    double value = 0;
+    if (!is_number(stored.get()) || H5Aread(found.get(), H5T_NATIVE_DOUBLE, &value) < 0) return std::nullopt;
+    return value;
+}
+
+std::optional<std::int64_t> File::integer_attribute(const std::string& owner, const std::string& name) const {
+    silence();
+    const Handle found = attribute(owner, name);
+    if (!found.valid()) return std::nullopt;
+    const Handle stored(H5Aget_type(found.get()), H5Tclose);
+    std::int64_t value = 0;
+    if (H5Tget_class(stored.get()) != H5T_INTEGER) return std::nullopt;
+    if (H5Aread(found.get(), H5T_NATIVE_INT64, &value) < 0) return std::nullopt;
+    return value;
+}
+
+std::optional<std::uint64_t> File::unsigned_attribute(const std::string& owner,
+                                                      const std::string& name) const {
+    silence();
+    const Handle found = attribute(owner, name);
+    if (!found.valid()) return std::nullopt;
+    const Handle stored(H5Aget_type(found.get()), H5Tclose);
+    std::uint64_t value = 0;
+    if (H5Tget_class(stored.get()) != H5T_INTEGER) return std::nullopt;
+    if (H5Aread(found.get(), H5T_NATIVE_UINT64, &value) < 0) return std::nullopt;
+    return value;
+}
+
+std::vector<std::string> File::attributes(const std::string& owner) const {
+    silence();
+    std::vector<std::string> names;
+    const Handle opened = object(handle_.get(), owner);
+    if (!opened.valid()) return names;
+    const auto append = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
+        static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+        return 0;
+    };
+    hsize_t start = 0;
+    if (H5Aiterate2(opened.get(), H5_INDEX_NAME, H5_ITER_INC, &start, append, &names) < 0) {
+        fail(owner, "cannot be listed");
+    }
+    return names;
+}
+
+void File::make_group(const std::string& path) {
+    silence();
+    if (kind_of(handle_.get(), path) == H5I_GROUP) return;
+    const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+    H5Pset_create_intermediate_group(links.get(), 1);
+    const Handle made(H5Gcreate2(handle_.get(), path.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT),
+                      H5Gclose);
+    if (!made.valid()) fail(path, "group cannot be made");
+}
+
+void File::write_dataset(const std::string& path, const void* values, std::size_t count, const Shape& shape,
+                         std::int64_t file_type, std::int64_t memory_type) {
+    silence();
+    std::size_t wanted = 1;
+    for (const std::size_t size : shape) {
+        if (size != 0 && wanted > std::numeric_limits<std::size_t>::max() / size) fail(path, "too large");
+        wanted *= size;
+    }
+    if (wanted != count) fail(path, "shape and number of values differ");
+    const Handle space = space_of(shape);
+    const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+    H5Pset_create_intermediate_group(links.get(), 1);
+    const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_obj_track_times(creation.get(), false);  // equal results are equal files
+    const Handle made(H5Dcreate2(handle_.get(), path.c_str(), file_type, space.get(), links.get(),
+                                 creation.get(), H5P_DEFAULT),
+                      H5Dclose);
+    if (!made.valid()) fail(path, "dataset cannot be made");
+    if (count > 0 && H5Dwrite(made.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+        fail(path, "cannot be written (disk full?)");
+    }
+}
+
+void File::write(const std::string& path, std::span<const double> values, const Shape& shape) {
+    write_dataset(path, values.data(), values.size(), shape, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE);
+}
+
+void File::write(const std::string& path, std::span<const int> values, const Shape& shape) {
+    write_dataset(path, values.data(), values.size(), shape, H5T_STD_I32LE, H5T_NATIVE_INT);
+}
+
+void File::write(const std::string& path, std::span<const std::uint8_t> values, const Shape& shape) {
+    write_dataset(path, values.data(), values.size(), shape, H5T_STD_U8LE, H5T_NATIVE_UINT8);
+}
+
+void File::write_scalar(const std::string& owner, const std::string& name, std::int64_t file_type,
+                        std::int64_t memory_type, const void* value) {
+    silence();
+    const Handle opened = object(handle_.get(), owner);
+    if (!opened.valid()) fail(owner, "no such group or dataset");
+    const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+    if (H5Aexists(opened.get(), name.c_str()) > 0) H5Adelete(opened.get(), name.c_str());
+    const Handle made(
+        H5Acreate2(opened.get(), name.c_str(), file_type, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    if (!made.valid() || H5Awrite(made.get(), memory_type, value) < 0) {
+        fail(root_or(owner) + " @" + name, "attribute cannot be written");
+    }
+}
+
+void File::write_attribute(const std::string& owner, const std::string& name, std::string_view value) {
+    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(type.get(), H5T_VARIABLE);
+    H5Tset_cset(type.get(), H5T_CSET_UTF8);
+    const std::string terminated(value);
+    const char* text = terminated.c_str();
+    write_scalar(owner, name, type.get(), type.get(), &text);
+}
+
+void File::write_attribute(const std::string& owner, const std::string& name, double value) {
+    write_scalar(owner, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
+}
+
+void File::write_signed(const std::string& owner, const std::string& name, std::int64_t value) {
+    write_scalar(owner, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+}
+
+void File::write_unsigned(const std::string& owner, const std::string& name, std::uint64_t value) {
+    write_scalar(owner, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &value);
+}
+
+void File::fail(const std::string& path, const std::string& what) const {
+    throw std::runtime_error(path_.string() + ": " + root_or(path) + ": " + what);
+}
+
+void File::refuse(const std::string& path, const std::string& what) const {
+    throw std::invalid_argument(path_.string() + ": " + root_or(path) + ": " + what);
+}
+
+}  // namespace spectra::h5

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// A small part of HDF5's C interface, with handles that close themselves and errors that say which
+/// file and which path they are about. The library's own error printing is off in threads that call
+/// in here.
+namespace spectra::h5 {
+
+/// Sizes of a dataset's dimensions, slowest first; empty for a scalar.
+using Shape = std::vector<std::size_t>;
+
+/// Owns one HDF5 identifier.
+class Handle {
+public:
+    using Close = int (*)(std::int64_t);
+
+    Handle() = default;
+    Handle(std::int64_t id, Close close) : id_(id), close_(close) {}
+    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+    Handle& operator=(Handle&& other) noexcept {
+        if (this != &other) {
+            reset();
+            id_ = std::exchange(other.id_, -1);
+            close_ = other.close_;
+        }
+        return *this;
+    }
+    ~Handle() { reset(); }
+
+    std::int64_t get() const { return id_; }
+    bool valid() const { return id_ >= 0; }
+    /// Closes now; the library's status.
+    int reset() noexcept { return id_ >= 0 ? close_(std::exchange(id_, -1)) : 0; }
+
+private:
+    std::int64_t id_ = -1;
+    Close close_ = nullptr;
+};
+
+/// Is there a file whose beginning says HDF5? Never throws.
+bool is_hdf5(const std::filesystem::path& path);
+
+/// An open file. Paths inside it are absolute or relative to the root: "theory/ov/s".
+///
+/// A file that a user named and that cannot be used (missing, not HDF5, damaged, a dataset of the
+/// wrong kind) throws std::invalid_argument; everything else that fails throws std::runtime_error.
+/// Both messages are one line and begin with the file's name.
+class File {
+public:
+    static File open_read(const std::filesystem::path& path);
+
+    /// A new file, kept in memory until `close` (the C library does not survive a full disk: closing
+    /// a file it could not write ends in a crash, so it is never given one to write).
+    static File create(const std::filesystem::path& path);
+
+    /// The bytes of a created file as they stand.
+    std::vector<char> image() const;
+
+    /// Of a created file: writes it to its path, replacing what is there, and to the disk itself. Not
+    /// safe against a crash on the way: where that matters, write `image` through report::AtomicFile.
+    /// After this nothing may be called. A created file that is never closed leaves no trace.
+    void close();
+
+    // Looking
+
+    /// A group or dataset of that path.
+    bool exists(const std::string& path) const;
+    bool is_group(const std::string& path) const;
+    bool is_dataset(const std::string& path) const;
+    /// Names in a group, sorted.
+    std::vector<std::string> children(const std::string& group) const;
+    /// A dataset's shape, without reading it.
+    Shape shape(const std::string& path) const;
+
+    // Reading: any numeric dataset is converted to what is asked for. At most `max_elements` are
+    // read, since a small file can promise a dataset of any size.
+
+    static constexpr std::size_t default_max_elements = std::size_t{1} << 28;
+
+    std::vector<double> read_doubles(const std::string& path, Shape& shape_out,
+                                     std::size_t max_elements = default_max_elements) const;
+    std::vector<std::int64_t> read_integers(const std::string& path, Shape& shape_out,
+                                            std::size_t max_elements = default_max_elements) const;
+    std::vector<std::uint8_t> read_bytes(const std::string& path, Shape& shape_out,
+                                         std::size_t max_elements = default_max_elements) const;
+
+    /// Nothing where the attribute, or the object, is not there or is of another kind.
+    std::optional<std::string> string_attribute(const std::string& object, const std::string& name) const;
+    std::optional<double> double_attribute(const std::string& object, const std::string& name) const;
+    std::optional<std::int64_t> integer_attribute(const std::string& object, const std::string& name) const;
+    /// An integer attribute that may use all 64 bits: a seed.
+    std::optional<std::uint64_t> unsigned_attribute(const std::string& object, const std::string& name) const;
+    std::vector<std::string> attributes(const std::string& object) const;
+
+    // Writing: groups on the way to a path are made where they are missing.
+
+    void make_group(const std::string& path);
+    void write(const std::string& path, std::span<const double> values, const Shape& shape);
+    void write(const std::string& path, std::span<const int> values, const Shape& shape);
+    void write(const std::string& path, std::span<const std::uint8_t> values, const Shape& shape);
+
+    /// A variable-length UTF-8 string.
+    void write_attribute(const std::string& object, const std::string& name, std::string_view value);
+    void write_attribute(const std::string& object, const std::string& name, double value);
+    /// Stored as 64-bit, signed or unsigned as given.
+    template <std::integral T>
+    void write_attribute(const std::string& object, const std::string& name, T value) {
+        if constexpr (std::unsigned_integral<T>) {
+            write_unsigned(object, name, static_cast<std::uint64_t>(value));
+        } else {
+            write_signed(object, name, static_cast<std::int64_t>(value));
+        }
+    }
+
+private:
+    File(std::filesystem::path path, Handle handle, bool created)
+        : path_(std::move(path)), handle_(std::move(handle)), created_(created) {}
+
+    Handle dataset(const std::string& path) const;
+    Handle attribute(const std::string& object, const std::string& name) const;
+    template <class T>
+    std::vector<T> read_as(const std::string& path, Shape& shape_out, std::size_t max_elements,
+                           std::int64_t type) const;
+    void write_dataset(const std::string& path, const void* values, std::size_t count, const Shape& shape,
+                       std::int64_t file_type, std::int64_t memory_type);
+    void write_scalar(const std::string& object, const std::string& name, std::int64_t file_type,
+                      std::int64_t memory_type, const void* value);
+    void write_signed(const std::string& object, const std::string& name, std::int64_t value);
+    void write_unsigned(const std::string& object, const std::string& name, std::uint64_t value);
+    [[noreturn]] void fail(const std::string& path, const std::string& what) const;
+    [[noreturn]] void refuse(const std::string& path, const std::string& what) const;
+
+    std::filesystem::path path_;
+    Handle handle_;
+    bool created_ = false;
+};
+
+}  // namespace spectra::h5

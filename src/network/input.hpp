@@ -1,0 +1,29 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace spectra {
+
+/// Reading what users wrote. Every mistake is a std::invalid_argument of one line that begins with the
+/// file's name.
+
+/// A number and nothing else: optional sign, digits, exponent; "nan" and "inf" are numbers too (callers
+/// say what they think of them). Overflow gives ±∞, underflow gives 0. Independent of the locale.
+std::optional<double> parse_number(std::string_view text);
+
+/// text in quotes, cut where it is long, without control characters: fit for a one-line message.
+std::string in_quotes(std::string_view text);
+
+/// The whole of a file, without a UTF-8 byte order mark. Folders, missing and unreadable files and files
+/// above 1 GiB are refused.
+std::string read_text(const std::filesystem::path& path);
+
+/// JSON from text; `where` names the file in messages.
+nlohmann::json parse_json(const std::string& text, const std::string& where);
+
+}  // namespace spectra

@@ -1,0 +1,220 @@
+#include "network/mixer_file.hpp"
+
+#include "h5/file.hpp"
+#include "network/input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+
+namespace spectra {
+
+namespace {
+
+using Rows = std::vector<std::vector<double>>;
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+    throw std::invalid_argument(where + ": " + what);
+}
+
+/// `rows` as a square matrix; layer counts from 1, n = 0 accepts any size.
+Mixer to_mixer(const Rows& rows, std::size_t layer, std::size_t n, const std::string& where) {
+    if (rows.empty() || rows.front().empty()) refuse(where, fmt::format("layer {} is empty", layer));
+    const std::size_t columns = rows.front().size();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].size() != columns)
+            refuse(where,
+                   fmt::format("layer {}, row {} has {} entries, but row 1 has {}; accepted: a square matrix",
+                               layer, i + 1, rows[i].size(), columns));
+        for (std::size_t j = 0; j < columns; ++j)
+            if (!std::isfinite(rows[i][j]))
+                refuse(where, fmt::format("layer {}, row {}, column {} is {}; accepted: finite numbers",
+                                          layer, i + 1, j + 1, rows[i][j]));
+    }
+    if (rows.size() != columns)
+        refuse(where,
+               fmt::format("layer {} is {}×{}; accepted: a square matrix", layer, rows.size(), columns));
+    if (n != 0 && columns != n)
+        refuse(where, fmt::format("layer {} is {}×{}, but layer 1 is {}×{}; accepted: layers of one size",
+                                  layer, columns, columns, n, n));
+    Mixer mixer(static_cast<Eigen::Index>(columns), static_cast<Eigen::Index>(columns));
+    for (std::size_t i = 0; i < columns; ++i)
+        for (std::size_t j = 0; j < columns; ++j)
+            mixer(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = rows[i][j];
+    return mixer;
+}
+
+void append(std::vector<Mixer>& mixers, const Rows& rows, const std::string& where) {
+    const auto n = mixers.empty() ? std::size_t{0} : static_cast<std::size_t>(mixers.front().rows());
+    mixers.push_back(to_mixer(rows, mixers.size() + 1, n, where));
+}
+
+Rows rows_from_json(const nlohmann::json& matrix, std::size_t layer, const std::string& where) {
+    if (!matrix.is_array())
+        refuse(where,
+               fmt::format("layer {} is a JSON {}; accepted: an array of rows", layer, matrix.type_name()));
+    Rows rows;
+    rows.reserve(matrix.size());
+    for (const auto& row : matrix) {
+        if (!row.is_array())
+            refuse(where, fmt::format("layer {}, row {} is a JSON {}; accepted: an array of numbers", layer,
+                                      rows.size() + 1, row.type_name()));
+        auto& numbers = rows.emplace_back();
+        numbers.reserve(row.size());
+        for (const auto& entry : row) {
+            if (!entry.is_number())
+                refuse(where,
+                       fmt::format("layer {}, row {}, column {} is a JSON {}; accepted: finite numbers",
+                                   layer, rows.size(), numbers.size() + 1, entry.type_name()));
+            numbers.push_back(entry.get<double>());
+        }
+    }
+    return rows;
+}
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\v\f";
+    const auto first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// The fields of a line: apart by commas or semicolons where there are any, by blanks otherwise.
+std::vector<std::string_view> split_fields(std::string_view line) {
+    std::vector<std::string_view> fields;
+    if (line.find_first_of(",;") == std::string_view::npos) {
+        while (!(line = trimmed(line)).empty()) {
+            const auto length = std::min(line.find_first_of(" \t"), line.size());
+            fields.push_back(line.substr(0, length));
+            line.remove_prefix(length);
+        }
+        return fields;
+    }
+    for (;;) {
+        const auto length = std::min(line.find_first_of(",;"), line.size());
+        fields.push_back(trimmed(line.substr(0, length)));
+        if (length == line.size()) return fields;
+        line.remove_prefix(length + 1);
+    }
+}
+
+std::vector<double> numbers_of_line(std::string_view line, std::size_t number, const std::string& where) {
+    if (line.find(',') != std::string_view::npos && line.find(';') != std::string_view::npos)
+        refuse(where,
+               fmt::format("line {} has both ',' and ';'; accepted: one of them between entries, and decimal "
+                           "points",
+                           number));
+    std::vector<double> row;
+    for (const auto field : split_fields(line)) {
+        if (field.empty()) refuse(where, fmt::format("line {}: entry {} is empty", number, row.size() + 1));
+        const auto value = parse_number(field);
+        if (!value)
+            refuse(where, fmt::format("line {}: {} is not a number; accepted: JSON, HDF5 or CSV", number,
+                                      in_quotes(field)));
+        row.push_back(*value);
+    }
+    return row;
+}
+
+std::vector<Mixer> read_hdf5(const std::filesystem::path& path) {
+    const std::string where = path.string();
+    const auto file = h5::File::open_read(path);
+    const bool plain = file.exists("mixers");
+    if (!plain && !file.exists("network/mixers"))
+        refuse(where, "has no dataset 'mixers'; accepted: 'mixers', n×n or L×n×n");
+    h5::Shape shape;
+    const auto values = file.read_doubles(plain ? "mixers" : "network/mixers", shape);
+    if (shape.size() != 2 && shape.size() != 3)
+        refuse(where,
+               fmt::format("dataset 'mixers' has {} dimensions; accepted: n×n or L×n×n", shape.size()));
+    const std::size_t layers = shape.size() == 3 ? shape[0] : 1;
+    const std::size_t rows = shape[shape.size() - 2];
+    const std::size_t columns = shape[shape.size() - 1];
+    if (values.empty()) refuse(where, "dataset 'mixers' is empty");
+    std::vector<Mixer> mixers;
+    mixers.reserve(layers);
+    auto next = values.cbegin();
+    for (std::size_t l = 0; l < layers; ++l) {
+        Rows matrix(rows);
+        for (auto& row : matrix) {
+            row.assign(next, next + static_cast<std::ptrdiff_t>(columns));
+            next += static_cast<std::ptrdiff_t>(columns);
+        }
+        append(mixers, matrix, where);
+    }
+    return mixers;
+}
+
+std::string lower_case_extension(const std::filesystem::path& path) {
+    std::string extension = path.extension().string();
+    for (char& c : extension)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return extension;
+}
+
+}  // namespace
+
+std::vector<Mixer> mixers_from_json(const nlohmann::json& value, const std::string& where) {
+    if (!value.is_array())
+        refuse(where, fmt::format("is a JSON {}; accepted: an n×n or L×n×n array", value.type_name()));
+    if (value.empty() || (value.front().is_array() && value.front().empty())) refuse(where, "is empty");
+    const bool stacked = value.front().is_array() && value.front().front().is_array();
+    std::vector<Mixer> mixers;
+    if (!stacked) {
+        append(mixers, rows_from_json(value, 1, where), where);
+    } else {
+        mixers.reserve(value.size());
+        for (const auto& matrix : value)
+            append(mixers, rows_from_json(matrix, mixers.size() + 1, where), where);
+    }
+    return mixers;
+}
+
+std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& where) {
+    if (text.find('\0') != std::string::npos)
+        refuse(where, "is neither JSON, HDF5 nor CSV; accepted: one of these");
+    std::vector<Mixer> mixers;
+    Rows rows;
+    std::string_view rest = text;
+    for (std::size_t number = 1; !rest.empty(); ++number) {
+        const auto length = std::min(rest.find('\n'), rest.size());
+        const auto whole = trimmed(rest.substr(0, length));
+        rest.remove_prefix(std::min(length + 1, rest.size()));
+        const auto line = trimmed(whole.substr(0, whole.find('#')));
+        if (!line.empty()) {
+            rows.push_back(numbers_of_line(line, number, where));
+        } else if (whole.empty() && !rows.empty()) {
+            append(mixers, rows, where);
+            rows.clear();
+        }
+    }
+    if (!rows.empty()) append(mixers, rows, where);
+    if (mixers.empty()) refuse(where, "is empty; accepted: one n×n matrix, or L of them");
+    return mixers;
+}
+
+std::vector<Mixer> read_mixers(const std::filesystem::path& path) {
+    const std::string where = path.string();
+    if (h5::is_hdf5(path)) return read_hdf5(path);
+    const std::string text = read_text(path);
+    const std::string extension = lower_case_extension(path);
+    if (extension == ".h5" || extension == ".hdf5" || extension == ".he5")
+        refuse(where, "is not an HDF5 file");
+
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string::npos) refuse(where, "is empty; accepted: JSON, HDF5 or CSV");
+    if (extension != ".json" && text[first] != '[' && text[first] != '{') return mixers_from_csv(text, where);
+
+    const auto json = parse_json(text, where);
+    if (!json.is_object()) return mixers_from_json(json, where);
+    const auto mixers = json.find("mixers");
+    if (mixers == json.end())
+        refuse(where, "has no key 'mixers'; accepted: an array, or an object with that key");
+    return mixers_from_json(*mixers, where + ": mixers");
+}
+
+}  // namespace spectra

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "network/network.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <string>
+
+namespace spectra {
+
+/// A network described by one JSON object:
+///
+///     {"streams": 2, "depth": 3, "width": 25,
+///      "mixers": [[[1, 0], [0, 1]], …],
+///      "noise": {"kind": "isotropic", "sigma2": [0.1, 0.1, 0.2]}}
+///
+/// mixers: one n×n for all layers, or one per layer. sigma2: σ_l², one number for all layers, or one per
+/// layer. width may be left out (25). The keys name, omega, g and mean_square_singular_value annotate:
+/// they are accepted and ignored. Any other key is refused by name.
+///
+/// The network is checked; mixer_name is the file's name, title stays empty.
+/// Throws std::invalid_argument, one line with file and key.
+Network read_model(const std::filesystem::path& path);
+
+/// The same from a JSON value; `where` begins the messages.
+Network model_from_json(const nlohmann::json& value, const std::string& where);
+
+}  // namespace spectra
