@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace spectra {
+
+struct Density;
+
+/// The continuous part of a distribution function in x = ln s, atoms apart: cubic pieces that touch
+/// each other, constant above the last, and below the first either 0 or an exponential
+/// tail_mass·e^{tail_exponent (x − x_0)}.
+///
+/// Every piece is a cubic Hermite polynomial whose end slopes are limited to the disc
+/// α² + β² ≤ 9 of Fritsch and Carlson (SIAM J. Numer. Anal. 17, 238 (1980)), so it never decreases.
+struct Cumulative {
+    struct Piece {
+        double lower = 0, upper = 0;  ///< in ln s
+        double from = 0, to = 0;      ///< F at the ends
+        /// Slopes at the ends times the piece's width.
+        double rise_lower = 0, rise_upper = 0;
+
+        bool constant() const { return from == to; }
+        double value(double x) const;
+        double slope(double x) const;
+    };
+
+    std::vector<Piece> pieces;  ///< increasing, without holes (a gap of the support is a constant piece)
+    double tail_exponent = 0;   ///< 0: no tail
+    double tail_mass = 0;
+
+    bool empty() const { return pieces.empty(); }
+    bool has_tail() const { return tail_exponent > 0 && tail_mass > 0; }
+    double lowest() const { return pieces.front().lower; }
+    double total() const { return pieces.empty() ? 0 : pieces.back().to; }
+
+    double value(double x) const;
+    double tail_value(double x) const;
+};
+
+/// Through the density's nodes, less the atoms below them, with its values as slopes. The edges of its
+/// support are further nodes with zero slope: F is constant in a gap, and the mass that the neighbouring
+/// nodes leave to the two edges of a gap is shared in proportion to (2/3)·density·distance, what a
+/// square-root edge holds.
+Cumulative continuous_part(const Density& density);
+
+/// Straight between the edges: counts[i] / total between edges[i] and edges[i + 1].
+Cumulative piecewise_linear(const std::vector<double>& edges, const std::vector<double>& counts,
+                            double total);
+
+}  // namespace spectra

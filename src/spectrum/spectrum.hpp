@@ -1,0 +1,124 @@
+#pragma once
+
+#include "spectrum/cumulative.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace spectra {
+
+/// What is said of a law of singular values (docs/metrics.md).
+struct Metrics {
+    double mean_square = std::numeric_limits<double>::quiet_NaN();  ///< ∫ s² ρ
+    double log_mean = std::numeric_limits<double>::quiet_NaN();     ///< ∫ ln s ρ, −∞ with mass at 0
+    double window = std::numeric_limits<double>::quiet_NaN();       ///< mass in [0.75, 1.25]
+    double collapsed = std::numeric_limits<double>::quiet_NaN();    ///< mass below 0.1
+    double smallest = std::numeric_limits<double>::quiet_NaN();     ///< lower end of the support
+    double largest = std::numeric_limits<double>::quiet_NaN();      ///< upper end of the support
+    /// exp(−∫ (s/μ) ln(s/μ) ρ), μ = ∫ s ρ: 1 for an isometry, towards 0 as the spectrum collapses.
+    double effective_rank = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// A density with respect to x = ln s on an increasing grid, with its quadrature and its
+/// cumulative mass. Everything is in ln s, so scales below 1e-300 are ordinary.
+struct Density {
+    std::vector<double> log_s;        ///< x_k, increasing
+    std::vector<double> density_log;  ///< dF/dx at x_k
+    std::vector<double> weight;       ///< Σ weight·density_log·f(x_k) = ∫ f dF over the grid's range
+    std::vector<double> cumulative;   ///< F(x_k): mass below the range and atoms at or below x_k included
+    double mass_below = 0;            ///< continuous mass below the range, atoms apart
+    double tail_exponent = 0;         ///< dF/dx ~ e^{tail_exponent·x} below the range; 0: nothing there
+
+    struct Band {
+        double log_lower, log_upper;  ///< log_lower = −∞ for a band that reaches zero
+    };
+    std::vector<Band> support;
+
+    struct Atom {
+        double log_place;  ///< −∞ for an atom at s = 0
+        double mass;
+    };
+    std::vector<Atom> atoms;
+};
+
+/// A law on s ≥ 0, known by its density or by sorted values: theory, simulation and measured
+/// Jacobians all end as one of these, and everything said of them is computed here.
+class Spectrum {
+public:
+    Spectrum() = default;
+
+    /// From a density; cumulative and weight must be filled.
+    static Spectrum from_density(Density density);
+
+    /// From values of ln s (−∞ allowed: zeros), equally weighted, sorted here. `log_floor`: values
+    /// below it are counted but their place is not trusted (rounding); distances in ln s leave the
+    /// range below it out.
+    static Spectrum from_log_values(std::vector<double> log_values,
+                                    double log_floor = -std::numeric_limits<double>::infinity());
+
+    /// From counts between increasing edges in ln s: uniform in ln s within a bin. `below` and `above`
+    /// count what fell outside; they become atoms at zero and at the last edge.
+    static Spectrum from_histogram(std::vector<double> log_edges, std::vector<double> counts, double below,
+                                   double above, double log_floor = -std::numeric_limits<double>::infinity());
+
+    bool empty() const { return density_.log_s.empty() && density_.atoms.empty() && log_values_.empty(); }
+    bool is_empirical() const { return !log_values_.empty(); }
+
+    /// Mass of {ln s ≤ x} (of {ln s < x} with open = true); total mass is 1 up to the solver's error.
+    double cdf(double log_s, bool open = false) const;
+    /// dF/d ln s of the continuous part. Values: the share of them within a window around the point,
+    /// as wide as a Freedman-Diaconis bin (twice the interquartile range over the cube root of the count).
+    double density_log(double log_s) const;
+    /// Smallest x with F(x) ≥ u; the lower end of the law for u ≤ 0, its upper end where u exceeds the mass.
+    double log_quantile(double u) const;
+    double mass() const;
+    /// ∫ f(ln s) dF by the density's own weights, Gauss-Laguerre in the tail below its range; an atom
+    /// at zero contributes f(−∞).
+    double expectation(const std::function<double(double)>& f) const;
+    Metrics metrics() const;
+
+    const Density& density() const { return density_; }
+    const std::vector<double>& log_values() const { return log_values_; }
+    double log_floor() const { return log_floor_; }
+    /// Values below log_floor.
+    std::size_t unresolved() const;
+    /// Values below x, of values or of a histogram; 0 for a theory.
+    std::size_t count_below(double log_s) const;
+
+    /// F without its steps; empty for values.
+    const Cumulative& continuous() const { return continuous_; }
+
+private:
+    double log_lower() const;
+    double log_upper() const;
+
+    Density density_;  // atoms sorted by place
+    Cumulative continuous_;
+    double sampled_ = 0;  // values that a histogram stands for
+    std::vector<double> log_values_;
+    double log_floor_ = -std::numeric_limits<double>::infinity();
+};
+
+/// Distances between two laws. Below the higher of their floors the place of values is rounding, so
+/// the two distances that see ln s compare F above it only; what lies below still counts in F there.
+struct Agreement {
+    double wasserstein1 = std::numeric_limits<double>::quiet_NaN();  ///< ∫ |F_a − F_b| ds
+    double wasserstein1_log =
+        std::numeric_limits<double>::quiet_NaN();  ///< ∫ |F_a − F_b| d ln s above both floors
+    double kolmogorov_smirnov =
+        std::numeric_limits<double>::quiet_NaN();                 ///< sup |F_a − F_b| above both floors
+    double log_floor = -std::numeric_limits<double>::infinity();  ///< where the ln s integral begins
+    std::size_t left_out = 0;  ///< values below that floor (zeros included), counted but not compared in ln s
+};
+
+/// One sweep over the breakpoints of both laws; between two of them F_a − F_b is smooth and is
+/// integrated by Gauss-Legendre on either side of its sign changes. Without floors the integral in
+/// ln s runs over the whole finite range of both laws; masses at s = 0 that differ then count over that
+/// range, from its lowest finite point (log_floor says so).
+/// Empty laws have no distance: NaN.
+Agreement agreement(const Spectrum& a, const Spectrum& b);
+
+}  // namespace spectra
