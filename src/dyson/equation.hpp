@@ -1,0 +1,65 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include <complex>
+#include <memory>
+#include <vector>
+
+namespace spectra::dyson {
+
+using Complex = std::complex<double>;
+using Unknowns = Eigen::VectorXcd;
+
+/// ω = e^{log_scale}·direction. Scales live in the logarithm, so that no spectrum is too deep for
+/// double; direction is of order one. A point of the density is log_scale = ln s, direction = 1.
+struct Frequency {
+    double log_scale = 0;
+    Complex direction = {1.0, 0.0};
+};
+
+/// A self-consistent (Dyson) equation F(m; ω) = 0 in complex unknowns m, one right solution of which
+/// gives the Green's function g(ω) of the symmetrised law of singular values.
+///
+/// Methods are not const where they use workspace: a thread works on its own clone().
+class Equation {
+public:
+    virtual ~Equation() = default;
+    virtual std::unique_ptr<Equation> clone() const = 0;
+
+    virtual Eigen::Index size() const = 0;
+
+    /// The right solution for |ω| → ∞, to relative order 1/ω².
+    virtual Unknowns far(const Frequency& omega) const = 0;
+
+    /// Newton's correction δ relative to each unknown: m_i ← m_i (1 + δ_i). False where the
+    /// linearised equation is singular or a number is not finite.
+    virtual bool newton_step(const Frequency& omega, const Unknowns& m, Unknowns& delta) = 0;
+
+    /// The right half plane: true where the imaginary part of every order parameter has the sign
+    /// that only the right solution has: below −slack·|m|. Zero is strict; a negative slack
+    /// forgives that much rounding.
+    virtual bool admissible(const Frequency& omega, const Unknowns& m, double slack) const = 0;
+
+    /// For real ω and a real solution: true where the linearised map has spectral radius below one,
+    /// which singles out the right solution in a gap of the support.
+    virtual bool stable_in_gap(const Frequency& omega, const Unknowns& m) = 0;
+
+    /// e^{log_scale}·g(ω); at real ω = s the density with respect to ln s is −(2/π) Im of it.
+    virtual Complex scaled_green(const Frequency& omega, const Unknowns& m) const = 0;
+
+    /// Elimination passes spent so far, other work counted by its time in passes.
+    virtual double passes() const = 0;
+};
+
+/// What is known of the support before solving: rigorous ends, and places where narrow bands sit.
+struct Range {
+    double log_upper = 0;           ///< ln of a bound on the largest singular value
+    double log_lower = 0;           ///< ln of a lower bound, −∞ where the law may reach zero
+    double kappa = 0;               ///< Σ κ_l; > 0: density per ln s vanishes as s^{2/(1+κ)}
+    double scan_step = 0.1;         ///< resolution in ln s of a first look
+    std::vector<double> log_seeds;  ///< ln of the noiseless singular values
+    double atom_at_zero = 0;
+};
+
+}  // namespace spectra::dyson

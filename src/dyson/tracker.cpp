@@ -1,0 +1,175 @@
+#include "dyson/tracker.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace spectra::dyson {
+namespace {
+
+constexpr double companion_tilt = 0.5;
+constexpr double companion_spacing = 0.5;
+constexpr double descent_factor = 3;
+constexpr double smallest_tilt = 1e-10;
+
+Frequency at_tilt(double log_s, double tilt) {
+    return {log_s, {1.0, tilt}};
+}
+
+}  // namespace
+
+Tracker::Tracker(std::unique_ptr<Equation> equation, double log_far, double log_near)
+    : equation_(std::move(equation)) {
+    Frequency top = at_tilt(log_far + 3, companion_tilt);
+    Solution solution;
+    // Far enough out the asymptotic guess must do; go farther if it does not.
+    for (int k = 0; k < 40 && !solution.ok(); ++k, top.log_scale += 1)
+        solution = attempt(top, equation_->far(top));
+    if (!solution.ok()) return;
+    companions_.push_back(solution);
+    while (companions_.back().omega.log_scale > log_near) {
+        const Frequency next =
+            at_tilt(companions_.back().omega.log_scale - companion_spacing, companion_tilt);
+        solution = follow(companions_.back(), next);
+        if (!solution.ok()) return;
+        companions_.push_back(solution);
+    }
+}
+
+Tracker::Tracker(const Tracker& other)
+    : equation_(other.equation_->clone()), companions_(other.companions_) {}
+
+Solution Tracker::attempt(const Frequency& omega, const Unknowns& guess, int max_steps) {
+    Solution solution = newton(*equation_, omega, guess, max_steps);
+    newton_steps_ += solution.steps;
+    return solution;
+}
+
+Solution Tracker::follow(const Solution& from, const Frequency& to) {
+    Solution here = from;
+    int steps = 0;
+    double done = 0, step = 1;
+    while (done < 1) {
+        const double next = std::min(1.0, done + step);
+        Frequency omega = to;
+        if (next < 1) {
+            omega.log_scale = std::lerp(from.omega.log_scale, to.log_scale, next);
+            omega.direction = from.omega.direction + next * (to.direction - from.omega.direction);
+        }
+        Solution solution = attempt(omega, here.m, 12);
+        steps += solution.steps;
+        if (solution.ok()) {
+            here = solution;
+            done = next;
+            step *= 2;
+        } else {
+            step /= 2;
+            if (step < 1e-6) {
+                here.state = State::failed;
+                break;
+            }
+        }
+    }
+    here.steps = steps;
+    return here;
+}
+
+Solution Tracker::companion(double log_s) {
+    if (companions_.empty()) return {};
+    const auto nearest =
+        std::min_element(companions_.begin(), companions_.end(), [&](const auto& a, const auto& b) {
+            return std::abs(a.omega.log_scale - log_s) < std::abs(b.omega.log_scale - log_s);
+        });
+    Solution here = *nearest;
+    const double distance = log_s - here.omega.log_scale;
+    const int pieces = std::max(1, static_cast<int>(std::ceil(std::abs(distance) / companion_spacing)));
+    int steps = 0;
+    for (int k = 1; k <= pieces && here.ok(); ++k) {
+        const double x = k == pieces ? log_s : nearest->omega.log_scale + distance * k / pieces;
+        here = follow(here, at_tilt(x, companion_tilt));
+        steps += here.steps;
+    }
+    here.steps = steps;
+    return here;
+}
+
+Solution Tracker::solve(double log_s, double tilt, const Unknowns* guess) {
+    int steps = 0;
+    const Frequency target = at_tilt(log_s, tilt);
+    if (guess != nullptr) {
+        Solution solution = attempt(target, *guess, 15);
+        if (solution.ok()) return solution;
+        steps += solution.steps;
+    }
+    ++descents_;
+    Solution here = companion(log_s);
+    steps += here.steps;
+    if (!here.ok()) return here;
+    double reached = companion_tilt;
+    double factor = tilt > companion_tilt ? 1 / descent_factor : descent_factor;
+    // Towards the axis by factors; near it, try the axis itself at every other rung.
+    for (int rung = 0; rung < 200; ++rung) {
+        double next = reached / factor;
+        const bool last = tilt > 0 && (factor > 1 ? next <= tilt : next >= tilt);
+        if (last) next = tilt;
+        Solution solution = attempt(at_tilt(log_s, next), here.m, 15);
+        steps += solution.steps;
+        if (!solution.ok()) {
+            factor = std::sqrt(factor);
+            if (std::abs(factor - 1) < 1e-3) break;
+            continue;
+        }
+        const Unknowns before = here.m;
+        const double tilt_before = reached;
+        here = solution;
+        reached = next;
+        if (last) {
+            here.steps = steps;
+            return here;
+        }
+        if (tilt == 0 && reached < 2e-2 && (rung % 2 == 0 || reached < 1e-4)) {
+            // In a gap the imaginary part goes with the tilt, inside the support it stays: the
+            // secant through two rungs serves both.
+            const Unknowns secant = here.m + (here.m - before) * (reached / (tilt_before - reached));
+            solution = attempt(target, secant, 12);
+            steps += solution.steps;
+            if (solution.ok()) {
+                solution.steps = steps;
+                return solution;
+            }
+        }
+        if (reached < smallest_tilt) break;
+    }
+    here.state = State::failed;
+    here.steps = steps;
+    return here;
+}
+
+Solution Tracker::solve(Complex omega) {
+    const double tilt = omega.imag() / omega.real();
+    if (omega.real() > 0 && tilt <= 1e3) return solve(std::log(omega.real()), tilt);
+    const double modulus = std::abs(omega);
+    const Solution here = companion(std::log(modulus));
+    return here.ok() ? follow(here, {std::log(modulus), omega / modulus}) : here;
+}
+
+double Tracker::cumulative(double log_s) {
+    // u = ln(t/s); trapezoid, both tails decay as e^{−|u|}.
+    const double top = companions_.front().omega.log_scale - log_s;
+    const double spacing = 0.25;
+    const int up = static_cast<int>(std::ceil((top + 22) / spacing));
+    const int down = static_cast<int>(std::ceil(24 / spacing));
+    double sum = 0;
+    Solution here;
+    for (int k = up; k >= -down; --k) {
+        const double t = std::exp(k * spacing);
+        // Keep the direction of order one: ω = s(1 + it) = e^{log_s + ln(1+t)} (1 + it)/(1 + t).
+        const Frequency omega{log_s + std::log1p(t), Complex(1.0, t) / (1 + t)};
+        here = k == up ? attempt(omega, equation_->far(omega)) : follow(here, omega);
+        if (!here.ok()) return std::numeric_limits<double>::quiet_NaN();
+        sum += (equation_->scaled_green(omega, here.m)).real() / (1 + t) * t;
+    }
+    return 2 / std::numbers::pi * sum * spacing;
+}
+
+}  // namespace spectra::dyson

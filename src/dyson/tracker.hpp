@@ -1,0 +1,53 @@
+#pragma once
+
+#include "dyson/equation.hpp"
+#include "dyson/newton.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace spectra::dyson {
+
+/// Finds the right solution anywhere, by continuation from |ω| → ∞, where it is known.
+///
+/// The companion line Im ω = ½ Re ω runs from there to any scale without failing; a point next to or
+/// on the real axis is reached from a guess (a neighbour) or, where that is not certified, by
+/// descending from the companion. Solutions depend on the point and the guess alone, not on what was
+/// solved before.
+class Tracker {
+public:
+    /// log_far: ln of a scale above the support; log_near: the smallest scale that will be asked for
+    /// (smaller ones still work, from there).
+    Tracker(std::unique_ptr<Equation> equation, double log_far, double log_near);
+    Tracker(const Tracker& other);
+    Tracker& operator=(const Tracker&) = delete;
+
+    /// At ω = e^{log_s}(1 + i·tilt), tilt ≥ 0. `guess` may be null. A failed solution holds the
+    /// nearest certified one above the axis.
+    Solution solve(double log_s, double tilt, const Unknowns* guess = nullptr);
+
+    /// At any ω with Im ω > 0, Re ω ≥ 0 (g(−ω̄) = −conj g(ω) gives the rest).
+    Solution solve(Complex omega);
+
+    /// Mass of {ln s' ≤ log_s}: (2/π) ∫_0^∞ Re g(s + it) dt along a vertical line, where g is smooth.
+    /// Independent of any density; good to 1e-8 in a gap.
+    double cumulative(double log_s);
+
+    Equation& equation() { return *equation_; }
+    long newton_steps() const { return newton_steps_; }
+    int descents() const { return descents_; }
+    double passes() const { return equation_->passes(); }
+
+private:
+    Solution attempt(const Frequency& omega, const Unknowns& guess, int max_steps = 25);
+    Solution companion(double log_s);
+    /// Follows the straight path of directions, then scales, from a solution; halves steps that fail.
+    Solution follow(const Solution& from, const Frequency& to);
+
+    std::unique_ptr<Equation> equation_;
+    std::vector<Solution> companions_;  ///< by decreasing scale
+    long newton_steps_ = 0;
+    int descents_ = 0;
+};
+
+}  // namespace spectra::dyson
