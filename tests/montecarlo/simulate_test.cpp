@@ -1,0 +1,322 @@
+#include "montecarlo/simulate.hpp"
+
+#include "montecarlo/histogram.hpp"
+#include "networks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/SVD>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+using namespace spectra;
+using namespace spectra::tests;
+using montecarlo::Keep;
+using montecarlo::Options;
+using montecarlo::simulate;
+using montecarlo::Simulation;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+Options options(int samples, int threads = 2) {
+    Options out;
+    out.samples = samples;
+    out.threads = threads;
+    return out;
+}
+
+/// T_l = A_l T_{l−1} A_lᵀ + σ_l² tr_n(T_{l−1}) I, E s² = tr_n T_L: exact at every width.
+double exact_mean_square(const Network& network) {
+    const double n = network.streams;
+    Eigen::MatrixXd t = Eigen::MatrixXd::Identity(network.streams, network.streams);
+    for (std::size_t l = 0; l < network.mixers.size(); ++l) {
+        const double noise = sigma2(network)[l] * t.trace() / n;
+        t = (network.mixers[l] * t * network.mixers[l].transpose()).eval();
+        t.diagonal().array() += noise;
+    }
+    return t.trace() / n;
+}
+
+TEST(Simulate, NoiselessNetworksHaveTheMixersSingularValues) {
+    for (const auto family : {mixers::Family::gaussian, mixers::Family::cayley_hybrid}) {
+        const auto network = draw_network(family, 3, 4, 5, 0);
+        Mixer product = Mixer::Identity(3, 3);
+        for (const auto& mixer : network.mixers) product = (mixer * product).eval();
+        const Eigen::VectorXd s = Eigen::JacobiSVD<Mixer>(product).singularValues().reverse();
+        const auto out = simulate(network, options(2));
+        ASSERT_EQ(out.log_values.size(), 30U);
+        for (std::size_t sample = 0; sample < 2; ++sample) {
+            for (int i = 0; i < 3; ++i) {
+                for (int a = 0; a < 5; ++a) {
+                    const auto k = sample * 15 + static_cast<std::size_t>(i * 5 + a);
+                    EXPECT_NEAR(std::exp(out.log_values[k]), s[i], 100 * epsilon * s[2]);
+                }
+            }
+        }
+        EXPECT_EQ(out.mean_square_error, 0);
+        EXPECT_NEAR(out.mean_square, product.squaredNorm() / 3, 100 * epsilon * out.mean_square);
+    }
+}
+
+TEST(Simulate, AgreesWithThePlainReference) {
+    for (const auto& [streams, width] : {std::pair{1, 1}, {1, 3}, {3, 1}, {3, 7}, {4, 6}}) {
+        const auto network = draw_network(mixers::Family::bistochastic, streams, 3, width, 0.3);
+        auto settings = options(3);
+        settings.seed = 9;
+        const auto out = simulate(network, settings);
+        const auto size = static_cast<std::size_t>(network.size());
+        ASSERT_EQ(out.log_values.size(), 3 * size);
+        for (std::uint32_t sample = 0; sample < 3; ++sample) {
+            Eigen::MatrixXd jacobian = layer_reference(network, 0, 9, sample);
+            for (int l = 1; l < 3; ++l) jacobian = (layer_reference(network, l, 9, sample) * jacobian).eval();
+            const Eigen::VectorXd s = Eigen::JacobiSVD<Eigen::MatrixXd>(jacobian).singularValues().reverse();
+            for (std::size_t k = 0; k < size; ++k) {
+                EXPECT_NEAR(std::exp(out.log_values[sample * size + k]), s[static_cast<Eigen::Index>(k)],
+                            40 * epsilon * std::sqrt(static_cast<double>(size)) * s[s.size() - 1]);
+            }
+        }
+        EXPECT_EQ(out.largest, std::exp(*std::max_element(out.log_values.begin(), out.log_values.end())));
+        EXPECT_EQ(out.smallest, std::exp(*std::min_element(out.log_values.begin(), out.log_values.end())));
+    }
+}
+
+TEST(Simulate, GaussianMatrixIsAQuarterCircle) {
+    const double variance = 2.5;
+    const auto network = make_network(Mixer::Zero(2, 2), 1, 30, variance);
+    const auto out = simulate(network, options(40));
+    EXPECT_NEAR(out.mean_square, variance, 4 * out.mean_square_error);
+    // Variance of tr XᵀX / N: 2σ⁴/N².
+    EXPECT_NEAR(out.mean_square_error, variance * std::sqrt(2.0 / 40) / 60,
+                0.5 * variance * std::sqrt(2.0 / 40) / 60);
+    double distance = 0;
+    for (double s = 0.1; s < 2; s += 0.1) {
+        const double exact = (0.5 * s * std::sqrt(4 - s * s) + 2 * std::asin(0.5 * s)) / std::numbers::pi;
+        distance = std::max(distance, std::abs(out.law.cdf(std::log(s * std::sqrt(variance))) - exact));
+    }
+    EXPECT_LT(distance, 0.01);  // 1/N at finite width
+}
+
+TEST(Simulate, MeanSquareOfEveryFamily) {
+    for (const auto family : mixers::all_families()) {
+        for (const int depth : {1, 2, 10}) {
+            const auto network = draw_network(family, 4, depth, 5, 0.3);
+            const auto out = simulate(network, options(100));
+            EXPECT_NEAR(out.mean_square, exact_mean_square(network), 4 * out.mean_square_error)
+                << mixers::name(family) << ", L = " << depth;
+            EXPECT_LT(out.mean_square_error, 0.1 * out.mean_square);
+        }
+    }
+}
+
+TEST(Simulate, IdenticalForAnyNumberOfThreads) {
+    for (const int width : {5, 16}) {
+        const auto network = draw_network(mixers::Family::bistochastic, 3, 4, width, 0.2);
+        for (const Keep keep : {Keep::values, Keep::histogram}) {
+            auto settings = options(11, 1);
+            settings.keep = keep;
+            const auto reference = simulate(network, settings);
+            for (const int threads : {2, 3, 4}) {
+                settings.threads = threads;
+                const auto out = simulate(network, settings);
+                EXPECT_EQ(out.log_values, reference.log_values) << threads;
+                EXPECT_EQ(out.counts, reference.counts) << threads;
+                EXPECT_EQ(out.log_edges, reference.log_edges) << threads;
+                EXPECT_EQ(out.mean_square, reference.mean_square) << threads;
+                EXPECT_EQ(out.mean_square_error, reference.mean_square_error) << threads;
+                EXPECT_EQ(out.law.log_floor(), reference.law.log_floor()) << threads;
+                EXPECT_EQ(out.largest, reference.largest) << threads;
+                EXPECT_EQ(out.smallest, reference.smallest) << threads;
+            }
+        }
+    }
+}
+
+TEST(Simulate, SamplesDoNotDependOnHowManyThereAre) {
+    const auto network = draw_network(mixers::Family::cayley, 2, 2, 4, 0.1);
+    const auto few = simulate(network, options(3));
+    const auto many = simulate(network, options(7));
+    EXPECT_TRUE(std::equal(few.log_values.begin(), few.log_values.end(), many.log_values.begin()));
+}
+
+TEST(Simulate, HistogramIsTheValuesHistogram) {
+    const auto network = draw_network(mixers::Family::bistochastic, 3, 10, 5, 0.1);
+    auto settings = options(20);
+    settings.keep = Keep::histogram;
+    const auto counted = simulate(network, settings);
+    settings.keep = Keep::values;
+    const auto kept = simulate(network, settings);
+    EXPECT_TRUE(counted.log_values.empty());
+    EXPECT_TRUE(kept.counts.empty());
+    montecarlo::LogHistogram histogram(std::log(exact_mean_square(network)));
+    histogram.add(kept.log_values);
+    EXPECT_EQ(counted.counts, histogram.counts());
+    EXPECT_EQ(counted.log_edges, histogram.edges());
+    EXPECT_EQ(counted.below, histogram.below());
+    EXPECT_EQ(counted.above, 0);
+    EXPECT_EQ(counted.mean_square, kept.mean_square);
+    EXPECT_EQ(counted.law.log_floor(), kept.law.log_floor());
+    const double width = 1 / montecarlo::LogHistogram::bins_per_unit;
+    EXPECT_LT(agreement(counted.law, kept.law).wasserstein1_log, width);
+    EXPECT_NEAR(counted.law.metrics().mean_square, kept.law.metrics().mean_square, width * kept.mean_square);
+}
+
+TEST(Simulate, StopKeepsTheFirstSamples) {
+    const auto network = draw_network(mixers::Family::cayley, 2, 2, 6, 0.1);
+    const auto all = simulate(network, options(40));
+    for (const int threads : {1, 3}) {
+        for (const Keep keep : {Keep::values, Keep::histogram}) {
+            std::atomic<bool> stop = false;
+            auto settings = options(40, threads);
+            settings.keep = keep;
+            settings.stop = &stop;
+            settings.progress = [&stop](int done, int requested) {
+                EXPECT_EQ(requested, 40);
+                if (done == 5) stop = true;
+            };
+            const auto out = simulate(network, settings);
+            EXPECT_GE(out.samples, 5);
+            EXPECT_LE(out.samples, 5 + 4 * threads);  // those that were running, or waiting for one
+            EXPECT_TRUE(out.interrupted());
+            EXPECT_EQ(out.samples_requested, 40);
+            if (keep == Keep::values) {
+                ASSERT_EQ(out.log_values.size(), static_cast<std::size_t>(12 * out.samples));
+                EXPECT_TRUE(std::equal(out.log_values.begin(), out.log_values.end(), all.log_values.begin()));
+            } else {
+                double total = out.below + out.above;
+                for (const double count : out.counts) total += count;
+                EXPECT_EQ(total, 12 * out.samples);
+            }
+        }
+    }
+    std::atomic<bool> stop = true;
+    auto settings = options(40);
+    settings.stop = &stop;
+    for (const Keep keep : {Keep::values, Keep::histogram}) {
+        settings.keep = keep;
+        const auto none = simulate(network, settings);
+        EXPECT_EQ(none.samples, 0);
+        EXPECT_TRUE(none.law.empty());
+        EXPECT_TRUE(none.log_values.empty());
+    }
+}
+
+TEST(Simulate, ProgressCountsEverySampleInOrder) {
+    std::vector<int> seen;
+    auto settings = options(9, 3);
+    settings.progress = [&seen](int done, int) { seen.push_back(done); };
+    simulate(make_network(Mixer::Identity(2, 2), 2, 3, 0.1), settings);
+    EXPECT_EQ(seen, (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST(Simulate, ErrorsComeOutOfTheThreads) {
+    auto settings = options(9, 3);
+    settings.progress = [](int done, int) {
+        if (done == 4) throw std::runtime_error("enough");
+    };
+    EXPECT_THROW(simulate(make_network(Mixer::Identity(2, 2), 2, 3, 0.1), settings), std::runtime_error);
+    // A mixer that is not finite (check() refuses it) names the first sample.
+    const auto broken = make_network(Mixer::Constant(2, 2, std::nan("")), 2, 3, 0.1);
+    try {
+        simulate(broken, options(5, 2));
+        FAIL();
+    } catch (const std::runtime_error& error) {
+        EXPECT_STREQ(error.what(), "singular values of sample 0 did not converge");
+    }
+    EXPECT_THROW(simulate(broken, options(-1)), std::invalid_argument);
+}
+
+TEST(Simulate, DeepNetworksNeitherOverflowNorVanish) {
+    for (const double factor : {100.0, 0.01}) {
+        const double depth = 1000;
+        const auto network =
+            make_network(factor * Mixer::Identity(2, 2), 1000, 3, factor * factor * 0.05 / depth);
+        for (const Keep keep : {Keep::values, Keep::histogram}) {
+            auto settings = options(4);
+            settings.keep = keep;
+            const auto out = simulate(network, settings);
+            EXPECT_FALSE(std::isnan(out.mean_square));
+            EXPECT_FALSE(std::isnan(out.mean_square_error));
+            EXPECT_EQ(out.law.count_below(depth * std::log(factor) - 3), 0U);
+            EXPECT_EQ(out.law.count_below(depth * std::log(factor) + 3), 24U);
+            EXPECT_EQ(out.below + out.above, 0);
+            EXPECT_NEAR(out.law.metrics().log_mean, depth * std::log(factor), 0.5);
+            EXPECT_NEAR(out.law.metrics().effective_rank, 1, 0.1);
+        }
+    }
+}
+
+TEST(Simulate, AllZero) {
+    const auto out = simulate(make_network(Mixer::Zero(2, 2), 3, 2, 0), options(2));
+    EXPECT_EQ(out.log_values, std::vector<double>(8, -infinity));
+    EXPECT_EQ(out.mean_square, 0);
+    EXPECT_EQ(out.largest, 0);
+    EXPECT_EQ(out.law.metrics().effective_rank, 0);
+}
+
+TEST(Simulate, RankDeficientMixersFallBelowTheFloor) {
+    // Half of the singular values are zero but for rounding: counted as unresolved, not compared.
+    mixers::Recipe recipe;
+    recipe.family = mixers::Family::grassmann;
+    const auto network =
+        make_network(mixers::draw_layers(recipe, 4, 3, true, 1), 5, std::vector<double>{0, 0, 0});
+    const auto out = simulate(network, options(3));
+    EXPECT_EQ(out.law.unresolved(), 30U);
+    Density density;
+    density.atoms = {{-infinity, 0.5}, {0, 0.5}};
+    const auto compared = agreement(out.law, Spectrum::from_density(density));
+    EXPECT_EQ(compared.left_out, 30U);
+    EXPECT_LT(compared.wasserstein1_log, 100 * epsilon);
+    EXPECT_LT(compared.wasserstein1, 100 * epsilon);
+}
+
+TEST(Simulate, RedrawnMixersAreDrawnPerSample) {
+    mixers::Recipe recipe;
+    recipe.family = mixers::Family::gaussian;
+    const auto network = draw_network(mixers::Family::gaussian, 3, 2, 2, 0);
+    auto settings = options(3);
+    settings.seed = 4;
+    settings.redrawn = recipe;
+    for (const bool shared : {false, true}) {
+        settings.shared_mixers = shared;
+        const auto out = simulate(network, settings);
+        for (std::uint32_t sample = 0; sample < 3; ++sample) {
+            const auto mixers = mixers::draw_layers(recipe, 3, 2, shared, 4, sample + 1);
+            const Mixer product = mixers[1] * mixers[0];
+            const Eigen::VectorXd s = Eigen::JacobiSVD<Mixer>(product).singularValues();
+            EXPECT_NEAR(std::exp(out.log_values[sample * 6 + 5]), s[0], 100 * epsilon * s[0]);
+        }
+    }
+}
+
+TEST(Simulate, MemoryNeeded) {
+    const auto network = make_network(Mixer::Identity(4, 4), 10, 25, 0.005);
+    auto settings = options(100, 2);
+    const auto small = montecarlo::memory_needed(network, settings);
+    EXPECT_GT(small, 2 * 100 * 100 * sizeof(double) + 2 * 4 * 100 * 100 * sizeof(double));
+    EXPECT_LT(small, 10'000'000U);
+    // Values grow with the samples, a histogram does not.
+    settings.keep = Keep::values;
+    settings.samples = 1'000'000;
+    EXPECT_GT(montecarlo::memory_needed(network, settings), 1'600'000'000U);
+    settings.keep = Keep::automatic;
+    const auto histogram = montecarlo::memory_needed(network, settings);
+    EXPECT_LT(histogram, 10'000'000U);
+    settings.samples = std::numeric_limits<int>::max();
+    EXPECT_EQ(montecarlo::memory_needed(network, settings), histogram);
+    // Too large for any machine, and for size_t.
+    auto vast = network;
+    vast.width = std::numeric_limits<int>::max();
+    settings.keep = Keep::values;
+    EXPECT_EQ(montecarlo::memory_needed(vast, settings), std::numeric_limits<std::size_t>::max());
+}
+
+}  // namespace
