@@ -1,0 +1,128 @@
+#include "report/json.hpp"
+
+#include <cmath>
+#include <complex>
+#include <nlohmann/json.hpp>
+
+namespace spectra::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json pairs(const std::vector<std::complex<double>>& values) {
+    Json list = Json::array();
+    for (const auto& z : values) list.push_back(Json::array({number(z.real()), number(z.imag())}));
+    return list;
+}
+
+Json network_object(const Network& network) {
+    Json object;
+    object["title"] = network.title;
+    object["mixer"] = network.mixer_name;
+    object["depth"] = network.depth();
+    object["streams"] = network.streams;
+    object["width"] = network.width;
+    object["branch"] = branch_name(network.branch);
+    object["sigma2"] = Json::array();
+    for (const double v : sigma2(network)) object["sigma2"].push_back(number(v));
+    return object;
+}
+
+Json theory_object(const dyson::Theory& theory) {
+    const dyson::Summary& summary = theory.summary;
+    Json object;
+    object["points"] = summary.points;
+    object["certified"] = summary.certified;
+    object["uncertified"] = summary.uncertified;
+    object["message"] = summary.message;
+    object["mass"] = number(summary.mass);
+    object["mean_square"] = number(summary.mean_square);
+    object["mean_square_exact"] = number(summary.mean_square_exact);
+    object["log_mean"] = number(summary.log_mean);
+    object["log_mean_exact"] = number(summary.log_mean_exact);
+    object["support"] = Json::array();
+    for (const auto& band : theory.law.density().support) {
+        object["support"].push_back({number(std::exp(band.log_lower)), number(std::exp(band.log_upper))});
+    }
+    object["atoms"] = Json::array();
+    for (const auto& atom : theory.law.density().atoms) {
+        object["atoms"].push_back({number(std::exp(atom.log_place)), number(atom.mass)});
+    }
+    object["eta"] = number(theory.eta);
+    object["newton_steps"] = summary.newton_steps;
+    object["passes"] = summary.passes;
+    object["largest_residual"] = number(summary.largest_residual);
+    object["seconds"] = number(summary.seconds);
+    return object;
+}
+
+Json simulation_object(const montecarlo::Simulation& simulation) {
+    Json object;
+    object["samples"] = simulation.samples;
+    object["samples_requested"] = simulation.samples_requested;
+    object["width"] = simulation.width;
+    object["device"] = simulation.device;
+    object["precision"] = simulation.precision;
+    object["mean_square"] = number(simulation.mean_square);
+    object["mean_square_error"] = number(simulation.mean_square_error);
+    object["smallest"] = number(simulation.smallest);
+    object["largest"] = number(simulation.largest);
+    object["seconds"] = number(simulation.seconds);
+    return object;
+}
+
+Json metrics_object(const Metrics& metrics) {
+    Json object;
+    object["mean_square"] = number(metrics.mean_square);
+    object["log_mean"] = number(metrics.log_mean);
+    object["window"] = number(metrics.window);
+    object["collapsed"] = number(metrics.collapsed);
+    object["smallest"] = number(metrics.smallest);
+    object["largest"] = number(metrics.largest);
+    object["effective_rank"] = number(metrics.effective_rank);
+    return object;
+}
+
+Json agreement_object(const Agreement& agreement) {
+    Json object;
+    object["wasserstein1"] = number(agreement.wasserstein1);
+    object["wasserstein1_log"] = number(agreement.wasserstein1_log);
+    object["kolmogorov_smirnov"] = number(agreement.kolmogorov_smirnov);
+    object["log_floor"] = number(agreement.log_floor);
+    object["left_out"] = agreement.left_out;
+    return object;
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+    Json root;
+    root["network"] = network_object(report.network);
+    root["theory"] = Json::object();
+    for (const auto& theory : report.theories) {
+        root["theory"][dyson::name(theory.method)] = theory_object(theory);
+    }
+    if (report.green) {
+        Json& green = root["green"];
+        green["omega"] = pairs(report.green->omega);
+        green["g"] = pairs(report.green->g);
+        green["certified"] = Json::array();
+        for (const auto flag : report.green->certified) green["certified"].push_back(flag != 0);
+    }
+    root["montecarlo"] = report.simulation ? simulation_object(*report.simulation) : Json(nullptr);
+    root["metrics"] = Json::object();
+    for (const auto& [source, metrics] : report.metrics) root["metrics"][source] = metrics_object(metrics);
+    root["agreement"] = Json::object();
+    for (const auto& [pair, agreement] : report.agreement) {
+        root["agreement"][pair] = agreement_object(agreement);
+    }
+    root["files"] = report.files;
+    // Names and paths may hold bytes that are not UTF-8.
+    return root.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace spectra::report

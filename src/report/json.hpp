@@ -1,0 +1,15 @@
+#pragma once
+
+#include "report/report.hpp"
+
+#include <string>
+
+namespace spectra::report {
+
+/// The report as one JSON object: `network`, `theory` (by method), `green` where it was computed,
+/// `montecarlo` (null without simulation), `metrics` (by source), `agreement` (by pair), `files`.
+/// Curves and singular values are in the result file, not here. Numbers have the digits to be read
+/// back exactly; −∞ and NaN are null.
+std::string to_json(const Report& report);
+
+}  // namespace spectra::report

@@ -1,0 +1,407 @@
+#include "report/result_file.hpp"
+
+#include "h5/file.hpp"
+#include "report/atomic_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+namespace spectra::report {
+namespace {
+
+constexpr const char* format_name = "jacobian-spectra";
+
+std::vector<double> exponentials(const std::vector<double>& logs) {
+    std::vector<double> values(logs.size());
+    std::transform(logs.begin(), logs.end(), values.begin(), [](double x) { return std::exp(x); });
+    return values;
+}
+
+void write_vector(h5::File& file, const std::string& path, const std::vector<double>& values) {
+    file.write(path, values, {values.size()});
+}
+
+void write_complex(h5::File& file, const std::string& path, const std::vector<std::complex<double>>& values) {
+    std::vector<double> pairs;
+    pairs.reserve(2 * values.size());
+    for (const auto& z : values) {
+        pairs.push_back(z.real());
+        pairs.push_back(z.imag());
+    }
+    file.write(path, pairs, {values.size(), 2});
+}
+
+void write_network(h5::File& file, const Network& network) {
+    file.make_group("network");
+    file.write_attribute("network", "streams", network.streams);
+    file.write_attribute("network", "width", network.width);
+    file.write_attribute("network", "depth", network.depth());
+    file.write_attribute("network", "mixer", network.mixer_name);
+    file.write_attribute("network", "branch", branch_name(network.branch));
+    file.write_attribute("network", "activation", "none");
+    file.write_attribute("network", "title", network.title);
+    const auto n = static_cast<std::size_t>(network.streams);
+    std::vector<double> entries;
+    entries.reserve(network.mixers.size() * n * n);
+    for (const Mixer& mixer : network.mixers) {
+        for (Eigen::Index i = 0; i < mixer.rows(); ++i) {
+            for (Eigen::Index j = 0; j < mixer.cols(); ++j) entries.push_back(mixer(i, j));
+        }
+    }
+    file.write("network/mixers", entries, {network.mixers.size(), n, n});
+    write_vector(file, "network/sigma2", sigma2(network));
+}
+
+/// Continuous mass below the first point of a theory's curve, atoms apart.
+double mass_below_range(const dyson::Theory& theory) {
+    const Density& density = theory.law.density();
+    const auto& points = theory.curve.log_s;
+    if (points.empty() || theory.law.empty() || points == density.log_s) return density.mass_below;
+    double mass = theory.law.cdf(points.front(), true);
+    for (const auto& atom : density.atoms) {
+        if (atom.log_place < points.front()) mass -= atom.mass;
+    }
+    return std::max(mass, 0.0);
+}
+
+void write_theory(h5::File& file, const dyson::Theory& theory) {
+    const std::string group = "theory/" + dyson::name(theory.method);
+    const std::string in = group + "/";
+    const dyson::Curve& curve = theory.curve;
+    const Density& density = theory.law.density();
+
+    std::vector<double> density_s(curve.size());
+    for (std::size_t k = 0; k < curve.size(); ++k) {
+        density_s[k] = std::exp(std::log(curve.density_log[k]) - curve.log_s[k]);
+    }
+    file.make_group(group);
+    write_vector(file, in + "s", exponentials(curve.log_s));
+    write_vector(file, in + "log_s", curve.log_s);
+    write_vector(file, in + "density", density_s);
+    write_vector(file, in + "density_log", curve.density_log);
+    write_complex(file, in + "g", curve.g);
+    write_complex(file, in + "omega", curve.omega);
+    write_vector(file, in + "residual", curve.residual);
+    file.write(in + "iterations", curve.iterations, {curve.iterations.size()});
+    file.write(in + "certified", curve.certified, {curve.certified.size()});
+
+    if (curve.log_s == density.log_s && theory.eta == 0) {
+        write_vector(file, in + "weight", density.weight);
+        write_vector(file, in + "cumulative", density.cumulative);
+    } else {
+        write_vector(file, in + "law/log_s", density.log_s);
+        write_vector(file, in + "law/density_log", density.density_log);
+        write_vector(file, in + "law/weight", density.weight);
+        write_vector(file, in + "law/cumulative", density.cumulative);
+    }
+
+    std::vector<double> support, log_support, atoms, log_atoms;
+    for (const auto& band : density.support) {
+        support.insert(support.end(), {std::exp(band.log_lower), std::exp(band.log_upper)});
+        log_support.insert(log_support.end(), {band.log_lower, band.log_upper});
+    }
+    for (const auto& atom : density.atoms) {
+        atoms.insert(atoms.end(), {std::exp(atom.log_place), atom.mass});
+        log_atoms.insert(log_atoms.end(), {atom.log_place, atom.mass});
+    }
+    file.write(in + "support", support, {density.support.size(), 2});
+    file.write(in + "log_support", log_support, {density.support.size(), 2});
+    file.write(in + "atoms", atoms, {density.atoms.size(), 2});
+    file.write(in + "log_atoms", log_atoms, {density.atoms.size(), 2});
+
+    const dyson::Summary& summary = theory.summary;
+    file.write_attribute(group, "mass", summary.mass);
+    file.write_attribute(group, "mean_square", summary.mean_square);
+    file.write_attribute(group, "mass_below_range", mass_below_range(theory));
+    file.write_attribute(group, "eta", theory.eta);
+    file.write_attribute(group, "seconds", summary.seconds);
+    file.write_attribute(group, "certified", static_cast<int>(summary.certified));
+    file.write_attribute(group, "message", summary.message);
+    file.write_attribute(group, "points", summary.points);
+    file.write_attribute(group, "uncertified", summary.uncertified);
+    file.write_attribute(group, "newton_steps", summary.newton_steps);
+    file.write_attribute(group, "passes", summary.passes);
+    file.write_attribute(group, "descents", summary.descents);
+    file.write_attribute(group, "mean_square_exact", summary.mean_square_exact);
+    file.write_attribute(group, "log_mean", summary.log_mean);
+    file.write_attribute(group, "log_mean_exact", summary.log_mean_exact);
+    file.write_attribute(group, "largest_residual", summary.largest_residual);
+}
+
+void write_green(h5::File& file, const dyson::Green& green) {
+    write_complex(file, "green/omega", green.omega);
+    write_complex(file, "green/g", green.g);
+    file.write("green/certified", green.certified, {green.certified.size()});
+    write_vector(file, "green/residual", green.residual);
+    file.write("green/iterations", green.iterations, {green.iterations.size()});
+}
+
+void write_simulation(h5::File& file, const montecarlo::Simulation& simulation) {
+    const std::string group = "montecarlo";
+    file.make_group(group);
+    if (!simulation.log_values.empty() || simulation.log_edges.empty()) {
+        const auto samples = static_cast<std::size_t>(simulation.samples);
+        const std::size_t size = samples == 0 ? 0 : simulation.log_values.size() / samples;
+        file.write(group + "/singular_values", exponentials(simulation.log_values), {samples, size});
+        file.write(group + "/log_singular_values", simulation.log_values, {samples, size});
+    } else {
+        write_vector(file, group + "/edges", simulation.log_edges);
+        write_vector(file, group + "/counts", simulation.counts);
+        file.write_attribute(group, "below", simulation.below);
+        file.write_attribute(group, "above", simulation.above);
+    }
+    file.write_attribute(group, "samples_requested", simulation.samples_requested);
+    file.write_attribute(group, "samples", simulation.samples);
+    file.write_attribute(group, "width", simulation.width);
+    file.write_attribute(group, "device", simulation.device);
+    file.write_attribute(group, "precision", simulation.precision);
+    file.write_attribute(group, "seconds", simulation.seconds);
+    file.write_attribute(group, "mean_square", simulation.mean_square);
+    file.write_attribute(group, "mean_square_error", simulation.mean_square_error);
+    file.write_attribute(group, "largest", simulation.largest);
+    file.write_attribute(group, "smallest", simulation.smallest);
+    file.write_attribute(group, "log_floor", simulation.law.log_floor());
+}
+
+struct MetricName {
+    const char* name;
+    double Metrics::*member;
+};
+constexpr std::array metric_names = {
+    MetricName{"mean_square", &Metrics::mean_square},
+    MetricName{"log_mean", &Metrics::log_mean},
+    MetricName{"window", &Metrics::window},
+    MetricName{"collapsed", &Metrics::collapsed},
+    MetricName{"smallest", &Metrics::smallest},
+    MetricName{"largest", &Metrics::largest},
+    MetricName{"effective_rank", &Metrics::effective_rank},
+};
+
+void write_metrics(h5::File& file, const Report& report) {
+    file.make_group("metrics");
+    for (const auto& [source, metrics] : report.metrics) {
+        const std::string group = "metrics/" + source;
+        file.make_group(group);
+        for (const auto& metric : metric_names) {
+            file.write_attribute(group, metric.name, metrics.*metric.member);
+        }
+    }
+    if (report.agreement.empty()) return;
+    file.make_group("metrics/agreement");
+    for (const auto& [pair, agreement] : report.agreement) {
+        const auto attribute = [&, &key = pair](const char* name, auto value) {
+            file.write_attribute("metrics/agreement", key + "_" + name, value);
+        };
+        attribute("wasserstein1", agreement.wasserstein1);
+        attribute("wasserstein1_log", agreement.wasserstein1_log);
+        attribute("kolmogorov_smirnov", agreement.kolmogorov_smirnov);
+        attribute("log_floor", agreement.log_floor);
+        attribute("left_out", agreement.left_out);
+    }
+}
+
+// Reading, for people: what is not there is left out.
+
+std::string number(std::optional<double> value) {
+    return value ? fmt::format("{:.6g}", *value) : "-";
+}
+
+void append(std::string& page, const std::string& label, const std::string& text) {
+    if (!text.empty()) page += fmt::format("  {:<14}{}\n", label, text);
+}
+
+void describe_theory(std::string& page, const h5::File& file, const std::string& method) {
+    const std::string group = "theory/" + method;
+    std::string text;
+    if (const auto points = file.integer_attribute(group, "points"))
+        text += fmt::format("{} points", *points);
+    if (const auto certified = file.integer_attribute(group, "certified")) {
+        if (*certified != 0) {
+            text += ", certified";
+        } else {
+            text += fmt::format(", NOT certified ({})",
+                                file.string_attribute(group, "message").value_or("no reason stored"));
+        }
+    }
+    text += ", mass " + number(file.double_attribute(group, "mass"));
+    text += ", mean square " + number(file.double_attribute(group, "mean_square"));
+    if (const auto exact = file.double_attribute(group, "mean_square_exact")) {
+        text += " (exact " + number(exact) + ")";
+    }
+    if (const auto eta = file.double_attribute(group, "eta"); eta && *eta > 0) {
+        text += ", smoothed at eta = " + number(eta);
+    }
+    append(page, method, text);
+
+    h5::Shape shape;
+    if (file.is_dataset(group + "/support")) {
+        const auto support = file.read_doubles(group + "/support", shape);
+        std::string bands;
+        constexpr std::size_t shown = 4;
+        for (std::size_t k = 0; 2 * k + 1 < support.size() && k < shown; ++k) {
+            bands += fmt::format("{}[{:.4g}, {:.4g}]", k == 0 ? "" : " ", support[2 * k], support[2 * k + 1]);
+        }
+        if (support.size() / 2 > shown) bands += fmt::format(" and {} more", support.size() / 2 - shown);
+        if (!bands.empty()) append(page, "", "support " + bands);
+    }
+    if (file.is_dataset(group + "/atoms")) {
+        const auto atoms = file.read_doubles(group + "/atoms", shape);
+        for (std::size_t k = 0; 2 * k + 1 < atoms.size(); ++k) {
+            append(page, "", fmt::format("atom at {:.4g}, mass {:.6g}", atoms[2 * k], atoms[2 * k + 1]));
+        }
+    }
+}
+
+void describe_metrics(std::string& page, const h5::File& file) {
+    std::vector<std::string> sources;
+    for (const char* known : {"ov", "scalar"}) {
+        if (file.is_group(std::string("metrics/") + known)) sources.emplace_back(known);
+    }
+    for (const auto& source : file.children("metrics")) {
+        if (source != "ov" && source != "scalar" && source != "agreement") sources.push_back(source);
+    }
+    if (sources.empty()) return;
+    page += "\nmetrics\n" + fmt::format("  {:<16}", "");
+    for (const auto& source : sources) page += fmt::format("{:>14}", source);
+    page += "\n";
+    for (const auto& metric : metric_names) {
+        page += fmt::format("  {:<16}", metric.name);
+        for (const auto& source : sources) {
+            page += fmt::format("{:>14}", number(file.double_attribute("metrics/" + source, metric.name)));
+        }
+        page += "\n";
+    }
+}
+
+void describe_agreement(std::string& page, const h5::File& file) {
+    const std::string group = "metrics/agreement";
+    const std::string suffix = "_wasserstein1";
+    bool first = true;
+    for (const auto& name : file.attributes(group)) {
+        if (!name.ends_with(suffix)) continue;
+        const std::string pair = name.substr(0, name.size() - suffix.size());
+        if (std::exchange(first, false)) {
+            page += fmt::format("\nagreement\n  {:<20}{:>14}{:>14}{:>14}\n", "", "W1", "W1 in ln s", "KS");
+        }
+        page += fmt::format("  {:<20}{:>14}{:>14}{:>14}\n", pair, number(file.double_attribute(group, name)),
+                            number(file.double_attribute(group, name + "_log")),
+                            number(file.double_attribute(group, pair + "_kolmogorov_smirnov")));
+    }
+}
+
+}  // namespace
+
+void write_result_file(const Report& report, const std::filesystem::path& path) {
+    AtomicFile destination(path);  // first: a folder that cannot be written is found before the work
+    h5::File file = h5::File::create(path);
+    file.write_attribute("", "format", format_name);
+    file.write_attribute("", "format_version", format_version);
+    file.write_attribute("", "program_version", report.provenance.program_version);
+    file.write_attribute("", "git", report.provenance.git);
+    file.write_attribute("", "command", report.provenance.command);
+    file.write_attribute("", "created", report.provenance.created);
+    file.write_attribute("", "seed", report.provenance.seed);
+    write_network(file, report.network);
+    for (const auto& theory : report.theories) write_theory(file, theory);
+    if (report.green) write_green(file, *report.green);
+    if (report.simulation) write_simulation(file, *report.simulation);
+    write_metrics(file, report);
+    destination.write(file.image());
+    destination.commit();
+}
+
+bool is_result_file(const std::filesystem::path& path) {
+    try {
+        return h5::is_hdf5(path) &&
+               h5::File::open_read(path).string_attribute("", "format") == std::string(format_name);
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+std::string describe_result_file(const std::filesystem::path& path) {
+    const h5::File file = h5::File::open_read(path);
+    if (file.string_attribute("", "format") != std::string(format_name)) {
+        throw std::invalid_argument(path.string() +
+                                    ": not a result file of spectra (attribute format is not \"" +
+                                    format_name + "\")");
+    }
+    const auto version = file.integer_attribute("", "format_version");
+    if (!version || *version < 1) {
+        throw std::invalid_argument(path.string() + ": result file without a valid format_version");
+    }
+    if (*version > format_version) {
+        throw std::invalid_argument(fmt::format("{}: format version {}, this program reads up to {}",
+                                                path.string(), *version, format_version));
+    }
+
+    std::string page = fmt::format("{}: spectra result, format {}\n", path.string(), *version);
+    if (file.is_group("network")) {
+        page += "\nnetwork\n";
+        append(page, "", file.string_attribute("network", "title").value_or(""));
+        append(page, "mixer", file.string_attribute("network", "mixer").value_or(""));
+        const auto n = file.integer_attribute("network", "streams");
+        const auto p = file.integer_attribute("network", "width");
+        const auto depth = file.integer_attribute("network", "depth");
+        if (n && p && depth) {
+            append(page, "size",
+                   fmt::format("{} layers, {} streams of width {} (N = {})", *depth, *n, *p, *n * *p));
+        }
+        std::string branch = file.string_attribute("network", "branch").value_or("");
+        if (file.is_dataset("network/sigma2")) {
+            h5::Shape shape;
+            const auto variances = file.read_doubles("network/sigma2", shape);
+            double total = 0;
+            for (const double v : variances) total += v;
+            branch += fmt::format(", total noise {:.6g}", total);
+        }
+        append(page, "branch", branch);
+    }
+    if (const auto methods = file.children("theory"); !methods.empty()) {
+        page += "\ntheory\n";
+        for (const auto& method : methods) describe_theory(page, file, method);
+    }
+    if (file.is_dataset("green/omega")) {
+        h5::Shape shape;
+        const auto certified = file.read_bytes("green/certified", shape);
+        const auto good = std::count_if(certified.begin(), certified.end(), [](auto c) { return c != 0; });
+        page += fmt::format("\ngreen\n  g at {} points, {} certified\n", certified.size(), good);
+    }
+    if (file.is_group("montecarlo")) {
+        const auto done = file.integer_attribute("montecarlo", "samples").value_or(0);
+        const auto asked = file.integer_attribute("montecarlo", "samples_requested").value_or(done);
+        std::string text = done < asked ? fmt::format("{} of {} samples (interrupted)", done, asked)
+                                        : fmt::format("{} samples", done);
+        text += file.is_dataset("montecarlo/counts") ? ", histogram" : ", all singular values";
+        text += fmt::format(", {} {}", file.string_attribute("montecarlo", "device").value_or("?"),
+                            file.string_attribute("montecarlo", "precision").value_or("?"));
+        text += ", " + number(file.double_attribute("montecarlo", "seconds")) + " s";
+        page += "\nsimulation\n  " + text + "\n";
+        append(page, "mean square",
+               number(file.double_attribute("montecarlo", "mean_square")) + " +- " +
+                   number(file.double_attribute("montecarlo", "mean_square_error")));
+        append(page, "range",
+               fmt::format("[{}, {}]", number(file.double_attribute("montecarlo", "smallest")),
+                           number(file.double_attribute("montecarlo", "largest"))));
+    }
+    describe_metrics(page, file);
+    describe_agreement(page, file);
+    if (const auto runs = file.children("runs"); !runs.empty()) {
+        page += fmt::format("\nruns\n  {} networks under /runs\n", runs.size());
+    }
+
+    page += "\nwhere it came from\n";
+    append(page, "command", file.string_attribute("", "command").value_or(""));
+    append(page, "created", file.string_attribute("", "created").value_or(""));
+    append(page, "program",
+           fmt::format("spectra {} ({})", file.string_attribute("", "program_version").value_or("?"),
+                       file.string_attribute("", "git").value_or("?")));
+    if (const auto seed = file.unsigned_attribute("", "seed")) append(page, "seed", std::to_string(*seed));
+    return page;
+}
+
+}  // namespace spectra::report

@@ -1,0 +1,467 @@
+#include "report/terminal.hpp"
+
+#include "report/figure.hpp"
+#include "report/wording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace spectra::report {
+namespace {
+
+std::size_t width_of(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padded(std::string_view text, std::size_t width) {
+    return std::string(text) + std::string(width - std::min(width, width_of(text)), ' ');
+}
+
+std::string right_padded(std::string_view text, std::size_t width) {
+    return std::string(width - std::min(width, width_of(text)), ' ') + std::string(text);
+}
+
+/// The same in ASCII.
+std::string ascii(std::string_view text) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 23> table = {{
+        {"σ", "sigma"}, {"²", "^2"},  {"ρ", "rho"}, {"×", "x"},  {"−", "-"},  {"–", "-"},
+        {"±", "+-"},    {"η", "eta"}, {"·", "*"},   {"≤", "<="}, {"≥", ">="}, {"•", "o"},
+        {"∘", "x"},     {"▁", "."},   {"▂", "."},   {"▃", ":"},  {"▄", ":"},  {"▅", "|"},
+        {"▆", "|"},     {"▇", "#"},   {"█", "#"},   {"┬", "+"},  {"─", "-"},
+    }};
+    std::string out;
+    for (std::size_t k = 0; k < text.size();) {
+        if (static_cast<unsigned char>(text[k]) < 0x80) {
+            out += text[k++];
+            continue;
+        }
+        const auto found = std::find_if(table.begin(), table.end(), [&](const auto& entry) {
+            return text.substr(k).starts_with(entry.first);
+        });
+        if (found != table.end()) {
+            out += found->second;
+            k += found->first.size();
+            continue;
+        }
+        out += '?';
+        for (++k; k < text.size() && (text[k] & 0xC0) == 0x80;) ++k;
+    }
+    return out;
+}
+
+/// Stands for a space at which no line is broken.
+constexpr char no_break = '\x1f';
+
+/// A number stays with its "=" and its "%".
+std::string unbroken(std::string text) {
+    for (const std::string_view tie : {" = ", " %", " ± ", "ln s"}) {
+        for (std::size_t at = text.find(tie); at != std::string::npos; at = text.find(tie, at + tie.size())) {
+            std::replace(text.begin() + static_cast<std::ptrdiff_t>(at),
+                         text.begin() + static_cast<std::ptrdiff_t>(at + tie.size()), ' ', no_break);
+        }
+    }
+    return text;
+}
+
+/// Collects lines, keeping to the width.
+class Page {
+public:
+    Page(int columns, bool colour, bool unicode)
+        : columns_(static_cast<std::size_t>(std::max(columns, 40))), colour_(colour), unicode_(unicode) {}
+
+    std::size_t columns() const { return columns_; }
+    std::string text(std::string_view words) const { return unicode_ ? std::string(words) : ascii(words); }
+
+    std::string paint(const std::string& words, const char* code) const {
+        return colour_ && !words.empty() ? fmt::format("\033[{}m{}\033[0m", code, words) : words;
+    }
+
+    void blank() { out_ += '\n'; }
+    void verbatim(std::string line) {
+        line.erase(line.find_last_not_of(' ') + 1);
+        out_ += line + '\n';
+    }
+
+    /// A label and words after it, continued below their beginning.
+    void entry(std::string_view label, std::string_view words, const char* code = nullptr) {
+        const std::size_t indent =
+            label.empty() ? 0 : std::max<std::size_t>(label_width, width_of(label) + 2);
+        std::string line = unbroken(text(words)), part;
+        bool first = true;
+        std::size_t length = 0;
+        const auto flush = [&] {
+            std::replace(part.begin(), part.end(), no_break, ' ');
+            const std::string head = first ? padded(label, indent) : std::string(indent, ' ');
+            out_ += (first ? paint(head, "1") : head) + (code ? paint(part, code) : part) + '\n';
+            first = false;
+            part.clear();
+            length = 0;
+        };
+        const std::size_t room = columns_ - indent;
+        for (std::size_t begin = 0; begin < line.size();) {
+            const std::size_t end = std::min(line.find(' ', begin), line.size());
+            std::string word = line.substr(begin, end - begin);
+            begin = end + 1;
+            if (length > 0 && length + 1 + width_of(word) > room) flush();
+            while (width_of(word) > room) {  // a word that no line holds
+                std::size_t cut = 0, taken = 0;
+                while (taken < room || (cut < word.size() && (word[cut] & 0xC0) == 0x80)) {
+                    if ((word[cut] & 0xC0) != 0x80) ++taken;
+                    ++cut;
+                }
+                part = word.substr(0, cut);
+                word.erase(0, cut);
+                flush();
+            }
+            if (length > 0) {
+                part += ' ';
+                ++length;
+            }
+            part += word;
+            length += width_of(word);
+        }
+        if (length > 0 || first) flush();
+    }
+
+    std::string take() { return std::move(out_); }
+
+private:
+    static constexpr std::size_t label_width = 12;
+    std::size_t columns_;
+    bool colour_, unicode_;
+    std::string out_;
+};
+
+const Metrics* metrics_of(const Report& report, std::string_view source) {
+    for (const auto& [name, metrics] : report.metrics) {
+        if (name == source) return &metrics;
+    }
+    return nullptr;
+}
+
+void add_computed(Page& page, const Report& report) {
+    const char* label = "theory";
+    for (const auto& theory : report.theories) {
+        const auto& summary = theory.summary;
+        std::string words =
+            fmt::format("{}: {} points, {}, {} Newton steps, {:.3g} s", long_name(dyson::name(theory.method)),
+                        summary.points, certificate(summary), summary.newton_steps, summary.seconds);
+        if (theory.eta > 0) words += fmt::format(", curve smoothed at η = {:.3g}", theory.eta);
+        page.entry(std::exchange(label, "      "), words, summary.certified ? nullptr : "31");
+    }
+    if (report.green) {
+        const auto& certified = report.green->certified;
+        const auto good = std::count_if(certified.begin(), certified.end(), [](auto c) { return c != 0; });
+        page.entry("green", fmt::format("g at {} points, {} certified", certified.size(), good));
+    }
+    if (report.simulation) {
+        const auto& simulation = *report.simulation;
+        page.entry(
+            "simulation",
+            fmt::format("{}, {} {}, {:.3g} s{}", sample_size(report), simulation.device, simulation.precision,
+                        simulation.seconds, simulation.interrupted() ? " (stopped early)" : ""),
+            simulation.interrupted() ? "33" : nullptr);
+    }
+}
+
+/// A number in less than `width` characters, with up to five digits.
+std::string cell(double value, std::size_t width) {
+    if (std::isnan(value)) return "-";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    std::string text;
+    for (int digits = 5; digits > 0 && (text.empty() || text.size() >= width); --digits) {
+        text = fmt::format("{:.{}g}", value, digits);
+    }
+    return text;
+}
+
+/// "1.053 ± 0.004": digits as the error, above 0, allows.
+std::string with_error(double value, double error) {
+    if (std::abs(value) < 1e-3 || std::abs(value) >= 1e5) return fmt::format("{:.3g} ± {:.1g}", value, error);
+    const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 6);
+    return fmt::format("{:.{}f} ± {:.{}f}", value, digits, error, digits);
+}
+
+void add_metrics(Page& page, const Report& report) {
+    if (report.metrics.empty()) return;
+    struct Row {
+        const char* label;
+        const char* brief;
+        double Metrics::*member;
+    };
+    static constexpr std::array rows = {
+        Row{"mean square", "mean square", &Metrics::mean_square},
+        Row{"mean of ln s", "mean ln s", &Metrics::log_mean},
+        Row{"share in [0.75, 1.25]", "in window", &Metrics::window},
+        Row{"share below 0.1", "below 0.1", &Metrics::collapsed},
+        Row{"smallest", "smallest", &Metrics::smallest},
+        Row{"largest", "largest", &Metrics::largest},
+        Row{"effective rank", "eff. rank", &Metrics::effective_rank},
+    };
+    const std::size_t sources = report.metrics.size();
+    const bool roomy = page.columns() >= 24 + 16 * sources;
+    const std::size_t label = roomy ? 24 : 12;
+    const std::size_t column = std::min<std::size_t>(18, (page.columns() - label) / sources);
+
+    std::string head(label, ' ');
+    for (const auto& [source, metrics] : report.metrics) {
+        head += right_padded(source.size() < column ? source : source.substr(0, 2), column);
+    }
+    page.verbatim(page.paint(head, "1"));
+    for (const auto& row : rows) {
+        std::string line = padded(roomy ? row.label : row.brief, label);
+        for (const auto& [source, metrics] : report.metrics) {
+            std::string value = cell(metrics.*row.member, column);
+            if (row.member == &Metrics::mean_square && source == "montecarlo" && report.simulation &&
+                report.simulation->mean_square_error > 0) {
+                std::string full = page.text(
+                    with_error(report.simulation->mean_square, report.simulation->mean_square_error));
+                if (width_of(full) < column) value = std::move(full);
+            }
+            line += right_padded(value, column);
+        }
+        page.verbatim(line);
+    }
+}
+
+struct Verdict {
+    const char* words;
+    const char* code;
+};
+
+Verdict verdict(double relative, double in_logs) {
+    const auto within = [&](double bound, double log_bound) {
+        return relative <= bound && !(in_logs > log_bound);
+    };
+    if (within(0.01, 0.1)) return {"agree", "32"};
+    if (within(0.03, 0.3)) return {"are close", "33"};
+    return {"differ", "31"};
+}
+
+void add_agreement(Page& page, const Report& report) {
+    for (const auto& [pair, agreement] : report.agreement) {
+        const std::size_t cut = pair.find('_');
+        const std::string a = pair.substr(0, cut), b = pair.substr(cut + 1);
+        const Metrics* reference = metrics_of(report, b == "montecarlo" ? b : a);
+        const double rms = reference ? std::sqrt(reference->mean_square) : std::nan("");
+        const double relative = agreement.wasserstein1 / rms;
+        if (!std::isfinite(relative)) continue;
+        const Verdict found = verdict(relative, agreement.wasserstein1_log);
+        std::string first = long_name(a);
+        first[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(first[0])));
+        std::string words =
+            fmt::format("{} and {} {}: W1 = {:.2g} ({:.2g} % of the rms singular value)", first, long_name(b),
+                        found.words, agreement.wasserstein1, 100 * relative);
+        if (!std::isnan(agreement.wasserstein1_log)) {
+            words += fmt::format(", {:.2g} in ln s", agreement.wasserstein1_log);
+            if (agreement.left_out > 0) {
+                words += fmt::format(" ({} value{} below rounding left out)", agreement.left_out,
+                                     agreement.left_out == 1 ? "" : "s");
+            }
+        }
+        words += fmt::format(", KS = {:.2g}.", agreement.kolmogorov_smirnov);
+        page.entry("", words, found.code);
+    }
+}
+
+/// Will gradients survive this depth? By the best source there is.
+void add_answer(Page& page, const Report& report) {
+    const Metrics* metrics = nullptr;
+    for (const char* source : {"ov", "montecarlo", "scalar"}) {
+        if (!metrics) metrics = metrics_of(report, source);
+    }
+    if (!metrics || !std::isfinite(metrics->window)) return;
+    const int depth = report.network.depth();
+    const std::string layers = depth == 1 ? "1 layer" : fmt::format("{} layers", depth);
+    std::string lead;
+    if (metrics->collapsed > 0.5) {
+        lead = "Most gradient directions vanish over " + layers;
+    } else if (metrics->collapsed > 0.05) {
+        lead = "Some gradient directions vanish over " + layers;
+    } else if (metrics->largest > 2) {
+        lead =
+            fmt::format("Gradients pass {}, the largest growing to {:.3g} times", layers, metrics->largest);
+    } else if (metrics->window >= 0.9) {
+        lead = "Gradients survive " + layers;
+    } else {
+        lead = "Gradients pass " + layers + " unevenly";
+    }
+    page.entry("",
+               fmt::format("{}: {} of the singular values lie in [0.75, 1.25], {} have collapsed below 0.1.",
+                           lead, percent(metrics->window), percent(metrics->collapsed)),
+               "1");
+}
+
+/// Mean height of a series between two places.
+double mean_height(const Series& series, double from, double to) {
+    double area = 0;
+    const auto overlap = [&](double a, double b) {
+        return std::max(0.0, std::min(b, to) - std::max(a, from));
+    };
+    for (std::size_t k = 0; k + 1 < series.x.size(); ++k) {
+        const double a = series.x[k], b = series.x[k + 1];
+        const double shared = overlap(a, b);
+        if (!(shared > 0)) continue;
+        if (series.mark == Mark::filled_steps) {
+            area += shared * series.y[k];
+            continue;
+        }
+        const double left = series.y[k], right = series.y[k + 1];
+        if (!std::isfinite(left) || !std::isfinite(right)) continue;
+        const double middle = 0.5 * (std::max(a, from) + std::min(b, to));
+        area += shared * (left + (right - left) * (middle - a) / (b - a));
+    }
+    return area / (to - from);
+}
+
+/// At most `count` round places on an axis, with what to write there.
+std::vector<std::pair<double, std::string>> ticks(const Axis& axis, std::size_t count) {
+    const double most = static_cast<double>(std::max<std::size_t>(count, 2));
+    const double rough = (axis.max - axis.min) / most;
+    double step = 0;
+    if (axis.scale == Scale::logarithmic) {
+        step = std::max(1.0, std::ceil(rough));
+    } else {
+        const double unit = std::pow(10.0, std::floor(std::log10(rough)));
+        step = rough > 5 * unit ? 10 * unit : rough > 2 * unit ? 5 * unit : rough > unit ? 2 * unit : unit;
+    }
+    std::vector<std::pair<double, std::string>> found;
+    for (double k = std::ceil(axis.min / step); k * step <= axis.max; ++k) {
+        const double place = k * step;
+        found.emplace_back(place, axis.scale == Scale::logarithmic ? power_of_ten(place)
+                                                                   : fmt::format("{:.6g}", place + 0.0));
+    }
+    return found;
+}
+
+void add_plot(Page& page, const Report& report) {
+    static constexpr std::array<const char*, 9> blocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    constexpr std::size_t rows = 8;
+    const Figure figure = density_figure(report);
+    const Panel& all_scales = figure.panels[1];
+    const bool logarithmic = all_scales.x.max - all_scales.x.min > 1;
+    const Panel& panel = logarithmic ? all_scales : figure.panels[0];
+    constexpr std::size_t indent = 2;
+    const std::size_t columns = std::min<std::size_t>(60, page.columns() - 2 * indent);
+
+    struct Cell {
+        const char* glyph = " ";
+        const char* code = nullptr;
+    };
+    std::vector<std::vector<Cell>> grid(rows, std::vector<Cell>(columns));
+    std::string legend;
+    const auto name = [&](const char* glyph, const std::string& words, const char* code) {
+        legend += (legend.empty() ? "" : "   ") + page.paint(page.text(glyph), code) + " " + page.text(words);
+    };
+    bool drawn = false;
+    double height = 0;  // without the figure's headroom
+    for (const auto& series : panel.series) {
+        if (series.mark == Mark::impulses) continue;
+        for (const double y : series.y) height = std::isfinite(y) ? std::max(height, y) : height;
+    }
+    height = std::min(height, panel.y.max);
+    const double step = (panel.x.max - panel.x.min) / static_cast<double>(columns);
+    // The theory everybody should see is drawn last.
+    for (const int turn : {0, 1, 2}) {
+        for (const auto& series : panel.series) {
+            const bool bars = series.mark == Mark::filled_steps;
+            const bool dashed = series.dash == Dash::dashed;
+            if (series.mark == Mark::impulses || (bars ? 0 : dashed ? 1 : 2) != turn) continue;
+            drawn = true;
+            const char* glyph = bars ? "█" : dashed ? "∘" : "•";
+            const char* code = bars ? "90" : dashed ? "33" : "1;36";
+            const bool narrow = page.columns() < 50;
+            name(glyph, bars ? "simulation" : dashed ? "scalar" : narrow ? "ov" : "operator-valued", code);
+            for (std::size_t c = 0; c < columns; ++c) {
+                const double from = panel.x.min + step * static_cast<double>(c);
+                const double share = height > 0 ? mean_height(series, from, from + step) / height : 0.0;
+                const auto level = static_cast<std::size_t>(
+                    std::clamp(std::round(share * 8 * rows), 0.0, 8.0 * static_cast<double>(rows)));
+                if (bars) {
+                    for (std::size_t r = 0; r < rows; ++r) {
+                        const std::size_t filled = std::clamp<std::size_t>(level, 8 * r, 8 * r + 8) - 8 * r;
+                        if (filled > 0) grid[r][c] = {blocks[filled], code};
+                    }
+                } else if (level > 0) {
+                    grid[std::min(rows - 1, (level - 1) / 8)][c] = {glyph, code};
+                }
+            }
+        }
+    }
+    if (!drawn) return;
+
+    page.blank();
+    page.entry("", panel.y.label);
+    for (std::size_t r = rows; r-- > 0;) {
+        std::string line(indent, ' ');
+        std::size_t end = columns;
+        while (end > 0 && std::string_view(grid[r][end - 1].glyph) == " ") --end;
+        for (std::size_t c = 0; c < end; ++c) {
+            const Cell& place = grid[r][c];
+            const std::string glyph = page.text(place.glyph);
+            line += place.code ? page.paint(glyph, place.code) : glyph;
+        }
+        page.verbatim(line);
+    }
+    // Labels below the axis, each centred under its tick where there is room.
+    std::vector<bool> ticked(columns, false);
+    std::string labels(columns, ' ');
+    std::size_t free = 0;
+    for (const auto& [place, label] : ticks(panel.x, columns / 10)) {
+        const auto at = static_cast<std::size_t>(
+            std::clamp((place - panel.x.min) / step, 0.0, static_cast<double>(columns - 1)));
+        const std::size_t begin = std::min(columns - label.size(), at - std::min(at, label.size() / 2));
+        if (begin < free) continue;
+        ticked[at] = true;
+        labels.replace(begin, label.size(), label);
+        free = begin + label.size() + 1;
+    }
+    std::string rule;
+    for (std::size_t c = 0; c < columns; ++c) rule += ticked[c] ? "┬" : "─";
+    page.verbatim(std::string(indent, ' ') + page.text(rule));
+    page.verbatim(std::string(indent, ' ') + labels);
+    page.verbatim(std::string(indent, ' ') + legend);
+}
+
+}  // namespace
+
+bool locale_is_utf8() {
+    for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const char* value = std::getenv(variable);
+        if (!value || !*value) continue;
+        std::string name(value);
+        std::transform(name.begin(), name.end(), name.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        return name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos;
+    }
+    return false;
+}
+
+std::string terminal_page(const Report& report, int columns, bool colour, bool unicode) {
+    Page page(columns, colour, unicode);
+    page.entry("", report.network.title, "1");
+    page.blank();
+    add_computed(page, report);
+    if (!report.metrics.empty()) {
+        page.blank();
+        add_metrics(page, report);
+        page.blank();
+        add_answer(page, report);
+        add_agreement(page, report);
+    }
+    add_plot(page, report);
+    if (!report.files.empty()) {
+        page.blank();
+        for (const auto& file : report.files) page.verbatim("wrote " + file);
+    }
+    return page.take();
+}
+
+}  // namespace spectra::report

@@ -1,0 +1,54 @@
+#include "report/wording.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace spectra::report {
+
+std::string long_name(const std::string& source) {
+    if (source == "ov") return "operator-valued theory";
+    if (source == "scalar") return "scalar theory";
+    if (source == "montecarlo") return "simulation";
+    return source;
+}
+
+std::string certificate(const dyson::Summary& summary) {
+    if (summary.certified) return "certified";
+    if (summary.uncertified > 0) {
+        return fmt::format("{} of {} points NOT certified", summary.uncertified, summary.points);
+    }
+    return "NOT certified: " + summary.message;
+}
+
+std::string sample_size(const Report& report) {
+    const auto& simulation = *report.simulation;
+    if (simulation.interrupted()) {
+        return fmt::format("{} of {} samples, N = {}", simulation.samples, simulation.samples_requested,
+                           report.network.size());
+    }
+    return fmt::format("{} samples, N = {}", simulation.samples, report.network.size());
+}
+
+std::string percent(double share) {
+    constexpr double exact = 1e-6;  // of a solver's mass
+    if (!std::isfinite(share)) return "an unknown share";
+    if (share < exact) return "0 %";
+    if (share > 1 - exact) return "100 %";
+    if (share < 0.001) return "under 0.1 %";
+    if (share > 0.999) return "over 99.9 %";
+    return fmt::format("{:.1f} %", 100 * share);
+}
+
+std::string power_of_ten(double x) {
+    if (x > -4 && x < 5) return fmt::format("{:.3g}", std::pow(10.0, x));
+    double exponent = std::floor(x);
+    double mantissa = std::pow(10.0, x - exponent);
+    if (mantissa >= 9.995) {
+        mantissa = 1;
+        exponent += 1;
+    }
+    return fmt::format("{:.3g}e{:.0f}", mantissa, exponent);
+}
+
+}  // namespace spectra::report

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "report/report.hpp"
+
+#include <string>
+
+/// How results are said in words, the same in the figure and on the terminal.
+namespace spectra::report {
+
+/// "operator-valued theory", "scalar theory", "simulation" for ov, scalar, montecarlo.
+std::string long_name(const std::string& source);
+
+/// "certified", or "3 of 400 points NOT certified", or "NOT certified: reason".
+std::string certificate(const dyson::Summary& summary);
+
+/// "100 samples, N = 100", or "40 of 100 samples, N = 100" of a run that was stopped.
+std::string sample_size(const Report& report);
+
+/// A share in percent, never rounded to 0 or 100 unless it is: "0 %", "under 0.1 %", "99.3 %".
+std::string percent(double share);
+
+/// 10^x to three digits, also where a double cannot hold it: "0.05", "2.5e-310".
+std::string power_of_ten(double x);
+
+}  // namespace spectra::report
