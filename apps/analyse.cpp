@@ -1,0 +1,173 @@
+#include "analyse.hpp"
+
+#include "console.hpp"
+#include "described_network.hpp"
+#include "dyson/theory.hpp"
+#include "exit_status.hpp"
+#include "interrupt.hpp"
+#include "montecarlo/simulate.hpp"
+#include "output_files.hpp"
+#include "report/figure.hpp"
+#include "report/json.hpp"
+#include "report/report.hpp"
+#include "report/result_file.hpp"
+#include "report/terminal.hpp"
+#include "version.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <stdexcept>
+
+namespace spectra::cli {
+
+namespace {
+
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+dyson::Options theory_options(const Request& request) {
+    dyson::Options options;
+    options.eta = request.eta.value_or(0);
+    options.grid = request.grid;
+    options.threads = request.threads;
+    return options;
+}
+
+montecarlo::Options simulation_options(const Request& request, const DescribedNetwork& described) {
+    montecarlo::Options options;
+    options.samples = request.samples;
+    options.seed = request.seed;
+    options.keep = request.keep;
+    options.threads = request.threads;
+    if (request.redrawn) options.redrawn = described.recipe;
+    options.shared_mixers = request.shared_draws.value_or(false);
+    options.stop = &interrupted();
+    return options;
+}
+
+void compute(const Request& request, const montecarlo::Options& simulation, Progress& progress,
+             report::Report& report) {
+    const auto theory = theory_options(request);
+    if (!request.omega.empty()) {
+        progress.stage("evaluating g");
+        report.green = dyson::green(report.network, request.omega, theory);
+    }
+    for (const auto method : request.methods) {
+        if (interrupted()) return;
+        progress.stage("solving " + dyson::name(method));
+        report.theories.push_back(dyson::solve(report.network, method, theory));
+    }
+    if (request.samples == 0 || interrupted()) return;
+    progress.stage("simulating");
+    auto options = simulation;
+    options.progress = [&progress](int finished, int requested) { progress.update(finished, requested); };
+    auto result = montecarlo::simulate(report.network, options);
+    if (result.samples > 0) report.simulation = std::move(result);
+}
+
+/// A figure that cannot be drawn is a warning: the result file has everything.
+void draw_figures(const std::vector<std::filesystem::path>& paths, report::Report& report) {
+    if (paths.empty() || (report.theories.empty() && !report.simulation)) return;
+    try {
+        const auto figure = report::density_figure(report);
+        for (const auto& path : paths) {
+            report::render(figure, path);
+            report.files.push_back(path.string());
+        }
+    } catch (const std::runtime_error& error) {
+        print_error(fmt::format("warning: no figure: {}", error.what()));
+    }
+}
+
+std::string complex_text(std::complex<double> value) {
+    return fmt::format("{:.10g} {} {:.10g}i", value.real(), value.imag() < 0 ? '-' : '+',
+                       std::abs(value.imag()));
+}
+
+std::string green_table(const dyson::Green& green) {
+    std::string table = fmt::format("\n  {:<28}{:<40}{}\n", "omega", "g", "certified");
+    for (std::size_t k = 0; k < green.omega.size(); ++k)
+        table += fmt::format("  {:<28}{:<40}{}\n", complex_text(green.omega[k]), complex_text(green.g[k]),
+                             green.certified[k] != 0 ? "yes" : "no");
+    return table;
+}
+
+void print_report(const Request& request, const report::Report& report) {
+    if (request.json) {
+        print(report::to_json(report) + "\n");
+    } else if (!request.quiet) {
+        print(report::terminal_page(report, page_columns(), use_colour()) +
+              (report.green ? green_table(*report.green) : ""));
+    }
+}
+
+/// Says what is left uncertified; true where something is.
+bool warn_of_uncertified(const report::Report& report) {
+    bool any = false;
+    for (const auto& theory : report.theories) {
+        if (theory.summary.certified) continue;
+        print_error(fmt::format("theory {}: {}; the result file marks the points", dyson::name(theory.method),
+                                theory.summary.message));
+        any = true;
+    }
+    if (report.green) {
+        const auto& certified = report.green->certified;
+        const auto missing = std::count(certified.begin(), certified.end(), std::uint8_t{0});
+        if (missing > 0) {
+            print_error(fmt::format("--omega: {} of {} points are not certified; the result file marks them",
+                                    missing, certified.size()));
+            any = true;
+        }
+    }
+    return any;
+}
+
+}  // namespace
+
+int analyse(const Request& request, const std::string& command) {
+    check_conflicts(request);
+    auto described = describe_network(request);
+    const auto simulation = simulation_options(request, described);
+    if (request.samples > 0)
+        check_memory(
+            "the simulation", static_cast<double>(montecarlo::memory_needed(described.network, simulation)),
+            "a smaller --width, --streams, --depth or --samples, fewer --threads, or --keep histogram");
+    const auto files = output_files(
+        request.out.value_or(fmt::format("spectra-{}-L{}", described.short_name, described.network.depth())),
+        request.plots);
+    check_writable(files, request.force);
+
+    catch_interrupts();
+    report::Report report;
+    report.provenance = {version::number, version::git, command, utc_now(), request.seed};
+    report.network = std::move(described.network);
+    {
+        Progress progress(!request.quiet);
+        compute(request, simulation, progress, report);
+        progress.stage("writing");
+        report::compare(report);
+        report::write_result_file(report, files.result);
+        report.files.push_back(files.result.string());
+        progress.stage("drawing");
+        progress.clear();
+        draw_figures(files.figures, report);
+    }
+    print_report(request, report);
+    const bool uncertified = warn_of_uncertified(report);
+    if (interrupted()) {
+        print_error(fmt::format("interrupted: {} of {} samples are kept",
+                                report.simulation ? report.simulation->samples : 0, request.samples));
+        return was_interrupted;
+    }
+    return uncertified ? not_finished : done;
+}
+
+}  // namespace spectra::cli

@@ -1,0 +1,211 @@
+#include "command_line.hpp"
+
+#include "analyse.hpp"
+#include "completion.hpp"
+#include "console.hpp"
+#include "exit_status.hpp"
+#include "help.hpp"
+#include "info.hpp"
+#include "nearest.hpp"
+#include "network/input.hpp"
+#include "request.hpp"
+#include "version.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace spectra::cli {
+
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  spectra --mixer cayley --depth 10
+      theory, simulation, spectra-cayley-L10.h5 and .png
+  spectra --mixer bistochastic --depth 10 --noise 0.1 --samples 500 --out run1
+      more noise, more samples, files run1.h5 and run1.png
+  spectra --mixer my-mixers.csv --sigma2 0.01 --theory ov
+      your own matrices
+  spectra --mixer orthogonal --theory none --samples 0 --omega "0.3+0.05i,1+0.01i" --json
+      g at two points, for a machine to read
+  spectra info run1.h5
+      what a result file holds
+
+Exit status:
+  0    done
+  2    bad command line or input; nothing was computed or written
+  3    could not finish: points left uncertified (the file marks them), out of memory, disk full
+  130  interrupted by Ctrl-C; finished samples are kept (press twice to stop at once)
+)";
+
+/// The program's app and what its options fill.
+struct CommandLine {
+    Request request;
+    std::string info_file, shell;
+    CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, figure.",
+                 "spectra"};
+    CLI::App* info = nullptr;
+    CLI::App* completion = nullptr;
+
+    CommandLine() {
+        // Unknown words are kept, so that they can be answered with the nearest name.
+        app.allow_extras();
+        app.require_subcommand(0, 1);
+        app.set_help_flag();
+        add_options(app, request);
+        app.set_help_flag("--help,-h", "this page")->group("About");
+        app.set_version_flag(
+               "--version",
+               [] {
+                   return fmt::format("spectra {} ({})\n{}", version::number, version::git,
+                                      version::features);
+               },
+               "version, git commit and features")
+            ->group("About");
+        app.footer(examples);
+        app.formatter_fn([](const CLI::App* a, std::string, CLI::AppFormatMode) {
+            return help_page(*a, "spectra --mixer NAME|FILE [options], or spectra COMMAND …");
+        });
+
+        info = add_command("info", "say what a result file holds");
+        info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
+        completion = add_command("completion", "print the completion script of a shell");
+        completion->add_option("shell", shell, "bash or zsh")->type_name("bash|zsh");
+    }
+
+private:
+    CLI::App* add_command(const std::string& name, const std::string& description) {
+        auto* const command = app.add_subcommand(name, description);
+        command->allow_extras();
+        command->footer("");
+        command->set_help_flag("--help,-h", "this page");
+        command->formatter_fn([name](const CLI::App* a, std::string, CLI::AppFormatMode) {
+            std::string usage = "spectra " + name;
+            for (const auto* option :
+                 a->get_options([](const CLI::Option* o) { return o->get_positional(); }))
+                usage += " " + option->get_type_name();
+            return help_page(*a, usage);
+        });
+        return command;
+    }
+};
+
+std::vector<std::string> option_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const auto* option : app.get_options([](const CLI::Option* o) { return o->nonpositional(); }))
+        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+[[noreturn]] void refuse_word(const CommandLine& line, const CLI::App& app, const std::string& word) {
+    const bool is_main = &app == &line.app;
+    const std::string where = is_main ? "" : app.get_name() + ": ";
+    if (word.size() > 1 && word[0] == '-') {
+        const auto names = option_names(app);
+        const auto near = nearest(word.substr(0, word.find('=')), names);
+        throw std::invalid_argument(
+            fmt::format("{}{}: no such option{}", where, in_quotes(word),
+                        near ? fmt::format("; did you mean '{}'?", *near) : "; spectra --help lists them"));
+    }
+    if (!is_main) throw std::invalid_argument(fmt::format("{}{}: one word too many", where, in_quotes(word)));
+    std::vector<std::string> commands;
+    for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        commands.push_back(command->get_name());
+    if (!nearest(word, commands))
+        if (const auto mixer = nearest(word, family_names()))
+            throw std::invalid_argument(
+                fmt::format("{}: no such command; did you mean '--mixer {}'?", in_quotes(word), *mixer));
+    throw std::invalid_argument(
+        fmt::format("{}: no such command{}", in_quotes(word), suggestion(word, commands)));
+}
+
+void refuse_extras(const CommandLine& line) {
+    const CLI::App* command = nullptr;
+    for (const auto* candidate : {line.info, line.completion})
+        if (candidate->parsed()) command = candidate;
+    for (const auto& word : line.app.remaining()) refuse_word(line, line.app, word);
+    if (command == nullptr) return;
+    for (const auto& word : command->remaining()) refuse_word(line, *command, word);
+    for (const auto* option : line.app.get_options([](const CLI::Option* o) { return o->count() > 0; }))
+        throw std::invalid_argument(
+            fmt::format("{} and {} do not go together: the option is for analysing a network",
+                        option->get_name(false, false), command->get_name()));
+}
+
+int dispatch(CommandLine& line, const std::string& command) {
+    refuse_extras(line);
+    if (line.info->parsed()) {
+        if (line.info_file.empty())
+            throw std::invalid_argument("info: which file? accepted: spectra info FILE.h5");
+        return info(line.info_file);
+    }
+    if (line.completion->parsed()) {
+        print(completion_script(line.app, line.shell));
+        return done;
+    }
+    return analyse(line.request, command);
+}
+
+/// What was typed, quoted so that a shell would read it the same way.
+std::string typed(int argc, char** argv) {
+    std::string command = "spectra";
+    for (int k = 1; k < argc; ++k) {
+        const std::string word = argv[k];
+        const bool plain = !word.empty() && word.find_first_not_of(
+                                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                "0123456789-_=.,:+/%@") == std::string::npos;
+        command += ' ';
+        if (plain) {
+            command += word;
+            continue;
+        }
+        command += '\'';
+        for (const char c : word) command += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        command += '\'';
+    }
+    return command;
+}
+
+int parse_and_run(int argc, char** argv) {
+    CommandLine line;
+    try {
+        line.app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        const auto asked = line.app.get_subcommands();
+        print(asked.empty() ? line.app.help() : asked.front()->help());
+        return done;
+    } catch (const CLI::CallForVersion& version) {
+        print(std::string(version.what()) + "\n");
+        return done;
+    } catch (const CLI::ArgumentMismatch& error) {
+        const std::string message = error.what();
+        const bool twice = message.find("received") != std::string::npos;
+        throw std::invalid_argument(message.substr(0, message.find(':')) +
+                                    (twice ? ": given more than once" : ": its value is missing"));
+    } catch (const CLI::ParseError& error) {
+        throw std::invalid_argument(error.what());
+    }
+    return dispatch(line, typed(argc, argv));
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+    try {
+        return parse_and_run(argc, argv);
+    } catch (const std::invalid_argument& error) {
+        print_error(error.what());
+        return bad_input;
+    } catch (const std::bad_alloc&) {
+        print_error("out of memory");
+    } catch (const std::exception& error) {
+        print_error(error.what());
+    }
+    return not_finished;
+}
+
+}  // namespace spectra::cli

@@ -1,0 +1,150 @@
+#include "described_network.hpp"
+
+#include "nearest.hpp"
+#include "network/input.hpp"
+#include "network/mixer_file.hpp"
+#include "network/model_file.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <stdexcept>
+
+namespace spectra::cli {
+
+namespace {
+
+std::string size_text(double bytes) {
+    const char* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    std::size_t unit = 0;
+    for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
+    return fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
+[[noreturn]] void refuse_mixer(const std::string& text) {
+    const bool path_like = text.find_first_of("/.") != std::string::npos;
+    if (path_like && !nearest(text, family_names()))
+        throw std::invalid_argument(fmt::format("--mixer {}: no such file", in_quotes(text)));
+    throw std::invalid_argument(fmt::format("--mixer {}: no such mixer or file{}", in_quotes(text),
+                                            suggestion(text, family_names())));
+}
+
+void draw_mixers(const Request& request, mixers::Family family, DescribedNetwork& described) {
+    Network& network = described.network;
+    mixers::Recipe recipe = request.recipe;
+    recipe.family = family;
+    network.streams = request.streams.value_or(default_streams);
+    const int depth = request.depth.value_or(default_depth);
+    check_family_options(request, family);
+    mixers::check(recipe, network.streams);
+    check_memory("the mixers", 8.0 * depth * network.streams * network.streams,
+                 "a smaller --depth or --streams");
+    network.mixers = mixers::draw_layers(recipe, network.streams, depth, request.shared_draws.value_or(false),
+                                         request.seed);
+    network.mixer_name = mixers::name(family);
+    described.short_name = network.mixer_name;
+    described.recipe = recipe;
+}
+
+void read_mixer_file(const Request& request, const std::string& file, DescribedNetwork& described) {
+    Network& network = described.network;
+    const auto only_drawn = [&](const std::string& option) {
+        throw std::invalid_argument(fmt::format(
+            "--mixer {} and {} do not go together: mixers of a file are not drawn", file, option));
+    };
+    if (!request.family_options.empty()) only_drawn(request.family_options.front());
+    if (request.shared_draws) only_drawn("--draws");
+    if (request.redrawn) only_drawn("--mixers redrawn");
+
+    network.mixers = read_mixers(file);
+    network.streams = static_cast<int>(network.mixers.front().rows());
+    if (network.streams > max_streams || network.mixers.size() > static_cast<std::size_t>(max_depth))
+        throw std::invalid_argument(fmt::format(
+            "--mixer {}: {} matrices of {}×{}; accepted: up to {} of up to {}×{}", file,
+            network.mixers.size(), network.streams, network.streams, max_depth, max_streams, max_streams));
+    if (request.streams && *request.streams != network.streams)
+        throw std::invalid_argument(
+            fmt::format("--streams {} contradicts --mixer {}, whose matrices are {}×{}", *request.streams,
+                        file, network.streams, network.streams));
+    if (network.depth() == 1) {
+        const int depth = request.depth.value_or(default_depth);
+        check_memory("the mixers", 8.0 * depth * network.streams * network.streams, "a smaller --depth");
+        network.mixers.assign(static_cast<std::size_t>(depth), Mixer(network.mixers.front()));
+    } else if (request.depth && *request.depth != network.depth()) {
+        throw std::invalid_argument(fmt::format("--depth {} contradicts --mixer {}, which holds {} layers",
+                                                *request.depth, file, network.depth()));
+    }
+    network.mixer_name = std::filesystem::path(file).filename().string();
+    described.short_name = std::filesystem::path(file).stem().string();
+}
+
+IsotropicBranch branch_of(const Request& request, int depth) {
+    const auto layers = static_cast<std::size_t>(depth);
+    if (!request.sigma2) return {std::vector<double>(layers, request.noise.value_or(default_noise) / depth)};
+    if (request.sigma2->size() == 1) return {std::vector<double>(layers, request.sigma2->front())};
+    if (request.sigma2->size() != layers)
+        throw std::invalid_argument(
+            fmt::format("--sigma2 has {} values for depth {}; accepted: one, or one per layer",
+                        request.sigma2->size(), depth));
+    return {*request.sigma2};
+}
+
+std::string title_of(const Network& network, const Request& request) {
+    const auto& variances = sigma2(network);
+    const bool equal =
+        std::all_of(variances.begin(), variances.end(), [&](double v) { return v == variances.front(); });
+    const double total = equal ? variances.front() * network.depth()
+                               : std::accumulate(variances.begin(), variances.end(), 0.0);
+    return fmt::format("{}{}, L = {}, n = {}, p = {}, {} = {:.6g}, seed {}", network.mixer_name,
+                       request.shared_draws.value_or(false) ? " (one for all layers)"
+                       : request.redrawn                    ? " (redrawn)"
+                                                            : "",
+                       network.depth(), network.streams, network.width, equal ? "Lσ²" : "Σσ²", total,
+                       request.seed);
+}
+
+}  // namespace
+
+std::size_t physical_memory() {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
+}
+
+void check_memory(const std::string& what, double bytes, const std::string& remedy) {
+    const auto available = static_cast<double>(physical_memory());
+    if (available > 0 && bytes > available)
+        throw std::invalid_argument(
+            fmt::format("{} would need {} of memory, this machine has {}; accepted: {}", what,
+                        size_text(bytes), size_text(available), remedy));
+}
+
+DescribedNetwork describe_network(const Request& request) {
+    DescribedNetwork described;
+    Network& network = described.network;
+    if (request.model) {
+        network = read_model(*request.model);
+        described.short_name = std::filesystem::path(*request.model).stem().string();
+    } else {
+        const std::string& mixer = request.mixer.value();
+        std::error_code ignored;
+        if (const auto family = mixers::find_family(mixer)) {
+            draw_mixers(request, *family, described);
+        } else if (!mixer.empty() && std::filesystem::exists(mixer, ignored)) {
+            read_mixer_file(request, mixer, described);
+        } else {
+            refuse_mixer(mixer);
+        }
+        network.branch = branch_of(request, network.depth());
+        network.width = default_width;
+    }
+    if (request.width) network.width = *request.width;
+    network.title = title_of(network, request);
+    check(network);
+    return described;
+}
+
+}  // namespace spectra::cli

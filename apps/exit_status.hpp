@@ -1,0 +1,13 @@
+#pragma once
+
+namespace spectra::cli {
+
+/// What the program's exit status says.
+enum ExitStatus : int {
+    done = 0,
+    bad_input = 2,          ///< found before anything is computed or written
+    not_finished = 3,       ///< points left uncertified (the file marks them), out of memory, disk full
+    was_interrupted = 130,  ///< what is done is kept
+};
+
+}  // namespace spectra::cli

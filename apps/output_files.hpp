@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace spectra::cli {
+
+/// Where a run writes.
+struct OutputFiles {
+    std::filesystem::path result;                ///< STEM.h5
+    std::vector<std::filesystem::path> figures;  ///< STEM.png, …
+};
+
+/// STEM (a trailing .h5 is not doubled) with the formats of figures.
+OutputFiles output_files(const std::string& stem, const std::vector<std::string>& formats);
+
+/// Throws std::invalid_argument where the folder is missing or cannot be written to, or where a file is in
+/// the way: a result file of ours, and the figures beside it, are replaced; anything else only with force.
+/// Leaves nothing behind.
+void check_writable(const OutputFiles& files, bool force);
+
+}  // namespace spectra::cli

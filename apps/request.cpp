@@ -1,0 +1,263 @@
+#include "request.hpp"
+
+#include "network/network.hpp"
+#include "values.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+
+namespace spectra::cli {
+
+namespace {
+
+using mixers::Family;
+
+struct FamilyOption {
+    const char* name;
+    std::vector<Family> readers;
+};
+
+const std::vector<FamilyOption>& all_family_options() {
+    static const std::vector<FamilyOption> options{
+        {"--logit-scale", {Family::bistochastic, Family::cayley}},
+        {"--sinkhorn-iterations", {Family::bistochastic}},
+        {"--cayley-iterations", {Family::cayley}},
+        {"--cayley-step", {Family::cayley}},
+        {"--gate", {Family::cayley_hybrid}},
+        {"--beta", {Family::cayley_hybrid, Family::householder}},
+        {"--rank", {Family::grassmann}},
+        {"--permutations", {Family::permutation}},
+    };
+    return options;
+}
+
+/// Adds options whose values are words; the callback turns them into what they mean.
+class Adder {
+public:
+    Adder(CLI::App& app, std::string group) : app_(app), group_(std::move(group)) {}
+
+    /// `value` shows what is accepted, choices in lower case with | or , between: help and shell
+    /// completion read it. `initial` is the default that help shows.
+    void operator()(const std::string& name, const std::string& value, const std::string& initial,
+                    const std::string& description,
+                    const std::function<void(const std::string&, const std::string&)>& set) const {
+        auto* const option = app_.add_option_function<std::string>(
+            name, [name, set](const std::string& text) { set(name, text); }, description);
+        option->type_name(value)->default_str(initial)->group(group_);
+    }
+
+    void flag(const std::string& name, const std::string& description, bool& target) const {
+        app_.add_flag(name, target, description)->group(group_);
+    }
+
+private:
+    CLI::App& app_;
+    std::string group_;
+};
+
+int to_int(const std::string& name, const std::string& text, int least, int largest) {
+    return static_cast<int>(to_integer(name, text, least, largest));
+}
+
+void add_network_options(CLI::App& app, Request& r) {
+    const Adder add(app, "Network");
+    add("--mixer", fmt::format("{}|FILE", fmt::join(family_names(), "|")), "",
+        fmt::format(
+            "the mixers: a family ({}) or a file of matrices (JSON, HDF5 or CSV: one n×n for all layers, or "
+            "L of them)",
+            fmt::join(family_names(), ", ")),
+        [&r](const auto&, const auto& text) { r.mixer = text; });
+    add("--depth", "L", std::to_string(default_depth), "layers, 1 to 1000000",
+        [&r](const auto& name, const auto& text) { r.depth = to_int(name, text, 1, max_depth); });
+    add("--streams", "n", std::to_string(default_streams), "residual streams, 1 to 512",
+        [&r](const auto& name, const auto& text) { r.streams = to_int(name, text, 1, max_streams); });
+    add("--width", "p", std::to_string(default_width),
+        "width of a stream in the simulation, 1 to 100000; theory is the limit of large p",
+        [&r](const auto& name, const auto& text) { r.width = to_int(name, text, 1, max_width); });
+    add("--draws", "independent|shared", "independent", "a mixer drawn for every layer, or one for all",
+        [&r](const auto& name, const auto& text) {
+            r.shared_draws = to_choice(name, text, {"independent", "shared"}) == "shared";
+        });
+    add("--seed", "N", "1", "of everything random; the same seed gives the same bits",
+        [&r](const auto& name, const auto& text) { r.seed = to_seed(name, text); });
+    add("--model", "FILE.json", "", "the whole network from one file instead: streams, depth, mixers, noise",
+        [&r](const auto&, const auto& text) { r.model = text; });
+}
+
+void add_family_options(CLI::App& app, Request& r) {
+    const Adder add_plain(app, "Mixer families");
+    const auto add = [&](const std::string& name, const std::string& value, const std::string& initial,
+                         const std::string& description,
+                         const std::function<void(const std::string&, const std::string&)>& set) {
+        add_plain(name, value, initial, description, [&r, set](const auto& option, const auto& text) {
+            set(option, text);
+            r.family_options.push_back(option);
+        });
+    };
+    constexpr int any = std::numeric_limits<int>::max();
+    const mixers::Recipe d;
+    add("--logit-scale", "X", fmt::format("{}", d.logit_scale), "bistochastic, cayley: logits are N(0, X²)",
+        [&r](const auto& name, const auto& text) { r.recipe.logit_scale = to_number(name, text); });
+    add("--sinkhorn-iterations", "T", "to tolerance", "bistochastic: sweeps over rows and columns",
+        [&r](const auto& name, const auto& text) {
+            r.recipe.sinkhorn_iterations = to_int(name, text, 0, any);
+        });
+    add("--cayley-iterations", "N|exact", fmt::format("{}", *d.cayley_iterations),
+        "cayley: fixed-point steps, or the exact transform", [&r](const auto& name, const auto& text) {
+            r.recipe.cayley_iterations =
+                text == "exact" ? std::optional<int>() : std::optional<int>(to_int(name, text, 0, any));
+        });
+    add("--cayley-step", "α", fmt::format("{}", d.cayley_step), "cayley: step of the projection",
+        [&r](const auto& name, const auto& text) { r.recipe.cayley_step = to_number(name, text); });
+    add("--gate", "γ", fmt::format("{}", d.gate),
+        "cayley-hybrid: γQ + (1−γ)H₂; trained gates end near 0 or 1",
+        [&r](const auto& name, const auto& text) { r.recipe.gate = to_number(name, text); });
+    add("--beta", "β", fmt::format("{}", d.beta), "cayley-hybrid: rotation strength; householder: I − βkkᵀ",
+        [&r](const auto& name, const auto& text) { r.recipe.beta = to_number(name, text); });
+    add("--rank", "K", "half of n, rounded up", "grassmann: rank of the projector",
+        [&r](const auto& name, const auto& text) { r.recipe.rank = to_int(name, text, 0, any); });
+    add("--permutations", "K", fmt::format("{}", d.permutations), "permutation: how many are mixed",
+        [&r](const auto& name, const auto& text) { r.recipe.permutations = to_int(name, text, 1, any); });
+}
+
+void add_branch_options(CLI::App& app, Request& r) {
+    const Adder add(app, "Branch");
+    add("--branch", "isotropic", "isotropic", "the random branch: independent Gaussian entries",
+        [&r](const auto& name, const auto& text) { r.branch = to_choice(name, text, {"isotropic"}); });
+    add("--noise", "C", fmt::format("{}", default_noise),
+        "total variance of the branch, L·σ²; every layer has C/L", [&r](const auto& name, const auto& text) {
+            r.noise = to_number(name, text);
+            if (*r.noise < 0)
+                throw std::invalid_argument(fmt::format("{} '{}': accepted: 0 or more", name, text));
+        });
+    add("--sigma2", "v[,v…]", "", "σ² of every layer instead: one value for all, or L values",
+        [&r](const auto& name, const auto& text) { r.sigma2 = to_variances(name, text); });
+}
+
+void add_theory_options(CLI::App& app, Request& r) {
+    const Adder add(app, "Theory");
+    add("--theory", "ov,scalar|none", "ov,scalar",
+        "ov: the operator-valued chain, exact at every depth; scalar: layers multiplied as free scalars",
+        [&r](const auto& name, const auto& text) {
+            r.methods.clear();
+            for (const auto& word : to_choices(name, text, {"ov", "scalar"}))
+                r.methods.push_back(word == "ov" ? dyson::Method::operator_valued : dyson::Method::scalar);
+        });
+    add("--eta", "auto|VALUE", "auto", "auto: the density itself; VALUE: smoothed at that Im ω",
+        [&r](const auto& name, const auto& text) {
+            if (text == "auto") {
+                r.eta.reset();
+                return;
+            }
+            try {
+                r.eta = to_number(name, text);
+            } catch (const std::invalid_argument&) {
+                r.eta = 0;
+            }
+            if (!(*r.eta > 0))
+                throw std::invalid_argument(
+                    fmt::format("{} '{}': accepted: auto, or a finite number above 0", name, text));
+        });
+    add("--grid", "MIN:MAX:POINTS[:log]", "adaptive", "singular values at which the density is given",
+        [&r](const auto& name, const auto& text) { r.grid = to_grid(name, text); });
+    add("--omega", "FILE|\"0.3+0.05i,…\"", "",
+        "evaluate g(ω) by the chain at these points too (Im ω > 0), whatever --theory says; a file has one a "
+        "line, or is JSON with [re, im] pairs",
+        [&r](const auto& name, const auto& text) { r.omega = to_omega(name, text); });
+}
+
+void add_simulation_options(CLI::App& app, Request& r) {
+    const Adder add(app, "Simulation");
+    add("--samples", "S", std::to_string(r.samples), "sampled Jacobians; 0 for none",
+        [&r](const auto& name, const auto& text) {
+            r.samples = to_int(name, text, 0, std::numeric_limits<int>::max());
+        });
+    add("--mixers", "fixed|redrawn", "fixed", "the same mixers for every sample, or drawn anew",
+        [&r](const auto& name, const auto& text) {
+            r.redrawn = to_choice(name, text, {"fixed", "redrawn"}) == "redrawn";
+        });
+    add("--keep", "histogram|values", "values while they fit 256 MB",
+        "what the result file keeps of the samples", [&r](const auto& name, const auto& text) {
+            r.keep = to_choice(name, text, {"histogram", "values"}) == "values" ? montecarlo::Keep::values
+                                                                                : montecarlo::Keep::histogram;
+        });
+}
+
+void add_output_options(CLI::App& app, Request& r) {
+    const Adder add(app, "Output");
+    add("--out", "STEM", "spectra-<mixer>-L<depth>", "writes STEM.h5 and STEM.png",
+        [&r](const auto&, const auto& text) { r.out = text; });
+    add.flag("--force", "replace files that are not result files of ours", r.force);
+    add("--plot", "png,svg,pdf|none", "png", "figures to draw", [&r](const auto& name, const auto& text) {
+        r.plots = to_choices(name, text, {"png", "svg", "pdf"});
+    });
+    add.flag("--json", "print one JSON object and nothing else", r.json);
+    add("--threads", "N", "all", "threads to use; results do not depend on it",
+        [&r](const auto& name, const auto& text) { r.threads = to_int(name, text, 1, 4096); });
+    add.flag("--quiet", "print nothing but errors (and what --json asks for)", r.quiet);
+}
+
+[[noreturn]] void conflict(const std::string& a, const std::string& b, const std::string& why) {
+    throw std::invalid_argument(fmt::format("{} and {} do not go together: {}", a, b, why));
+}
+
+}  // namespace
+
+std::vector<std::string> family_names() {
+    std::vector<std::string> names;
+    for (const auto family : mixers::all_families()) names.emplace_back(mixers::name(family));
+    return names;
+}
+
+void add_options(CLI::App& app, Request& request) {
+    add_network_options(app, request);
+    add_family_options(app, request);
+    add_branch_options(app, request);
+    add_theory_options(app, request);
+    add_simulation_options(app, request);
+    add_output_options(app, request);
+}
+
+void check_conflicts(const Request& r) {
+    if (r.noise && r.sigma2) conflict("--noise", "--sigma2", "both set the variance of the branch; give one");
+    if (r.model) {
+        const std::string why = "the file describes the whole network";
+        if (r.mixer) conflict("--model", "--mixer", why);
+        if (r.depth) conflict("--model", "--depth", why);
+        if (r.streams) conflict("--model", "--streams", why);
+        if (r.shared_draws) conflict("--model", "--draws", why);
+        if (r.branch) conflict("--model", "--branch", why);
+        if (r.noise) conflict("--model", "--noise", why);
+        if (r.sigma2) conflict("--model", "--sigma2", why);
+        if (!r.family_options.empty()) conflict("--model", r.family_options.front(), why);
+        if (r.redrawn) conflict("--model", "--mixers redrawn", "mixers of a file are not drawn");
+    } else if (!r.mixer) {
+        throw std::invalid_argument(
+            "no network: give --mixer NAME or --model FILE.json (spectra --help shows examples)");
+    }
+    if (r.methods.empty() && r.grid) conflict("--theory none", "--grid", "a grid is for theory");
+    if (r.methods.empty() && r.eta) conflict("--theory none", "--eta", "smoothing is for theory");
+    if (r.methods.empty() && r.samples == 0 && r.omega.empty())
+        conflict("--theory none", "--samples 0", "nothing is left to compute");
+}
+
+void check_family_options(const Request& request, Family family) {
+    for (const auto& given : request.family_options) {
+        const auto& options = all_family_options();
+        const auto option =
+            std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.name == given; });
+        if (std::find(option->readers.begin(), option->readers.end(), family) != option->readers.end())
+            continue;
+        std::vector<std::string_view> readers;
+        for (const auto reader : option->readers) readers.push_back(mixers::name(reader));
+        conflict(fmt::format("--mixer {}", mixers::name(family)), given,
+                 fmt::format("that option is read by {}", fmt::join(readers, ", ")));
+    }
+}
+
+}  // namespace spectra::cli

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "dyson/theory.hpp"
+#include "mixers/mixer.hpp"
+#include "montecarlo/simulate.hpp"
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace spectra::cli {
+
+/// What was asked of the default command. Empty optionals were not given; their defaults are applied where
+/// they are used, since they may come from a file.
+struct Request {
+    // network
+    std::optional<std::string> mixer;  ///< a family's name or a file
+    std::optional<std::string> model;
+    std::optional<int> depth, streams, width;
+    std::optional<bool> shared_draws;
+    std::uint64_t seed = 1;
+    mixers::Recipe recipe;                    ///< but for the family
+    std::vector<std::string> family_options;  ///< those given
+
+    // branch
+    std::optional<std::string> branch;
+    std::optional<double> noise;  ///< L·σ²
+    std::optional<std::vector<double>> sigma2;
+
+    // theory
+    std::vector<dyson::Method> methods{dyson::Method::operator_valued, dyson::Method::scalar};
+    std::optional<double> eta;  ///< none: auto
+    std::optional<dyson::Grid> grid;
+    std::vector<std::complex<double>> omega;
+
+    // simulation
+    int samples = 100;
+    bool redrawn = false;
+    montecarlo::Keep keep = montecarlo::Keep::automatic;
+
+    // output
+    std::optional<std::string> out;
+    bool force = false;
+    std::vector<std::string> plots{"png"};
+    bool json = false;
+    bool quiet = false;
+    int threads = 0;  ///< 0: all
+};
+
+inline constexpr int default_depth = 10;
+inline constexpr int default_streams = 4;
+inline constexpr int default_width = 25;
+inline constexpr double default_noise = 0.05;
+
+/// The names of all families, as users type them.
+std::vector<std::string> family_names();
+
+/// Adds the options of the default command; parsing fills `request`, which must outlive the app.
+void add_options(CLI::App& app, Request& request);
+
+/// Throws std::invalid_argument for options that contradict each other, whatever the files say.
+void check_conflicts(const Request& request);
+
+/// Throws where an option was given that mixers of this family do not read.
+void check_family_options(const Request& request, mixers::Family family);
+
+}  // namespace spectra::cli
