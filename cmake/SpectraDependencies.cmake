@@ -55,7 +55,12 @@ function(spectra_find_torch)
 endfunction()
 
 function(spectra_find_mpi)
-    find_package(MPI QUIET COMPONENTS CXX)
+    # The compiler wrapper first: without it FindMPI tries, audibly, everything it knows.
+    find_program(SPECTRA_MPICXX NAMES mpicxx mpic++ HINTS ${MPI_HOME} ENV MPI_HOME PATH_SUFFIXES bin)
+    mark_as_advanced(SPECTRA_MPICXX)
+    if(SPECTRA_MPICXX OR MPI_CXX_COMPILER)
+        find_package(MPI QUIET COMPONENTS CXX)
+    endif()
     if(MPI_CXX_FOUND)
         set(found TRUE PARENT_SCOPE)
         set(version "${MPI_CXX_VERSION}" PARENT_SCOPE)

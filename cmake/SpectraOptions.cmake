@@ -21,6 +21,7 @@ spectra_tristate(SPECTRA_MPI "MPI")
 spectra_tristate(SPECTRA_BENCH "benchmarks (google-benchmark)")
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)  # there are none, and the scan costs a compiler run a file
 
 add_library(spectra_warnings INTERFACE)
 target_compile_options(spectra_warnings INTERFACE

@@ -1,7 +1,7 @@
 #include "montecarlo/rounding.hpp"
 
 #include "montecarlo/singular_values.hpp"
-#include "networks.hpp"
+#include "support/networks.hpp"
 
 #include <gtest/gtest.h>
 

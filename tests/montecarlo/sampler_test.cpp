@@ -1,6 +1,6 @@
 #include "montecarlo/sampler.hpp"
 
-#include "networks.hpp"
+#include "support/networks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "montecarlo/simulate.hpp"
 
 #include "montecarlo/histogram.hpp"
-#include "networks.hpp"
+#include "support/networks.hpp"
 
 #include <gtest/gtest.h>
 
