@@ -90,6 +90,7 @@ struct Panel {
     std::vector<Solution> nodes;
     std::array<double, panel::nodes> integrand{};  ///< density per θ
     double error = 0;
+    double noise = 0;  ///< what the nodes' own accuracy leaves in the integral
 
     double half() const { return (theta1 - theta0) / 2; }
     double theta(double t) const { return theta0 + half() * (1 + t); }
@@ -356,6 +357,12 @@ private:
             p.integrand[i] = density_log(tracker.equation(), p.nodes.back()) * band.slope(theta);
         }
         p.error = panel::truncation(p.integrand) * p.half();
+        double floor = 0, largest = 0;
+        for (std::size_t i = 0; i < panel::nodes; ++i) {
+            floor = std::max(floor, std::max(p.nodes[i].floor, p.nodes[i].residual));
+            largest = std::max(largest, std::abs(p.integrand[i]));
+        }
+        p.noise = floor * largest * p.half();
     }
 
     /// All panels of one generation, in parallel. Each depends on its own guesses only.
@@ -419,7 +426,8 @@ private:
                 for (Panel& p : open) {
                     for (const Solution& s : p.nodes)
                         if (s.state == State::gap) hole = s;
-                    if (p.error > 0.05 * options_.tolerance && generation < max_generations)
+                    const double target = std::max(0.05 * options_.tolerance, p.noise);
+                    if (p.error > target && generation < max_generations)
                         for (Panel& child : halve(p)) next.push_back(std::move(child));
                     else
                         done.push_back(std::move(p));

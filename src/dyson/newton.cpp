@@ -12,14 +12,21 @@ namespace {
 constexpr double real_slack = 1e-8;
 constexpr int max_halvings = 5;
 
+/// How much of the wrong sign rounding may leave in an imaginary part, relative to its modulus. A
+/// layer far from the scale of s has parameters that are real but for as little as that.
+double sign_slack(const Frequency& omega) {
+    const double height = omega.direction.imag();
+    return height == 0 ? real_slack : std::min(1e-9, 1e-3 * height);
+}
+
 struct Iteration {
     bool converged = false;
     double residual = 1;
     double floor = 0;
 };
 
-/// How far the Newton step at m moves when m itself moves by an ulp or two: what rounding in the
-/// evaluation, amplified by the linearised equation, leaves undetermined in the unknowns.
+/// How far the Newton step at m moves when m and the scale of ω move by a few ulps: what rounding in
+/// the evaluation, amplified by the linearised equation, leaves undetermined in the unknowns.
 double jitter(Equation& equation, const Frequency& omega, const Unknowns& m, int& steps) {
     Unknowns reference, moved, perturbed(m.size());
     if (!equation.newton_step(omega, m, reference)) return std::numeric_limits<double>::infinity();
@@ -28,7 +35,9 @@ double jitter(Equation& equation, const Frequency& omega, const Unknowns& m, int
     for (int k = 0; k < 2; ++k) {
         for (Eigen::Index i = 0; i < m.size(); ++i)
             perturbed(i) = m(i) * (1 + ((i * 7 + i / 3 + k) % 2 == 0 ? 0x1p-51 : -0x1p-51));
-        if (!equation.newton_step(omega, perturbed, moved)) return std::numeric_limits<double>::infinity();
+        Frequency nearby = omega;
+        nearby.log_scale += (k + 1) * 0x1p-50 * (1 + std::abs(omega.log_scale));
+        if (!equation.newton_step(nearby, perturbed, moved)) return std::numeric_limits<double>::infinity();
         ++steps;
         largest = std::max(largest, (moved - reference).cwiseAbs().maxCoeff());
     }
@@ -36,7 +45,7 @@ double jitter(Equation& equation, const Frequency& omega, const Unknowns& m, int
 }
 
 Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int max_steps, int& steps) {
-    const bool real_axis = omega.direction.imag() == 0;
+    const double slack = sign_slack(omega);
     Iteration result;
     Unknowns delta, trial;
     double previous = std::numeric_limits<double>::infinity();
@@ -48,7 +57,7 @@ Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int m
         double fraction = step > 2 ? 2 / step : 1;
         trial = m + fraction * m.cwiseProduct(delta);
         for (int h = 0; h < max_halvings && step > real_slack; ++h) {
-            if (equation.admissible(omega, trial, real_axis ? -real_slack : 0)) break;
+            if (equation.admissible(omega, trial, -slack)) break;
             fraction /= 2;
             trial = m + fraction * m.cwiseProduct(delta);
         }
@@ -81,7 +90,7 @@ Solution newton(Equation& equation, const Frequency& omega, const Unknowns& gues
     solution.floor = it.floor;
     if (!it.converged || !solution.m.allFinite()) return solution;
     if (!real_axis) {
-        if (equation.admissible(omega, solution.m, 0)) solution.state = State::certified;
+        if (equation.admissible(omega, solution.m, -sign_slack(omega))) solution.state = State::certified;
         return solution;
     }
     // Inside the support: complex, and no imaginary part of the wrong sign. Where a layer is far from

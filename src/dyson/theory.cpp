@@ -76,7 +76,8 @@ std::vector<double> curve_places(const Options& options, const Spectrum& law) {
             const double f = static_cast<double>(k) / (grid.points - 1);
             const double s = grid.logarithmic ? std::exp(std::lerp(std::log(grid.min), std::log(grid.max), f))
                                               : std::lerp(grid.min, grid.max, f);
-            places.push_back(std::log(s));
+            // s = 0 stands for the limit from above: a millionth of the first step.
+            places.push_back(std::log(s > 0 ? s : 1e-6 * (grid.max - grid.min) / (grid.points - 1)));
         }
         return places;
     }
@@ -111,8 +112,7 @@ Curve solve_curve(const Tracker& tracker, const std::vector<double>& places, con
 #pragma omp for schedule(dynamic)
         for (std::size_t k = 0; k < places.size(); ++k) {
             try {
-                // At s = 0 the scale is gone; the smallest double stands in for it.
-                const double x = std::max(places[k], std::log(std::numeric_limits<double>::min()));
+                const double x = places[k];
                 const auto& grid = law.density.log_s;
                 const auto near =
                     static_cast<std::size_t>(std::lower_bound(grid.begin(), grid.end(), x) - grid.begin());
