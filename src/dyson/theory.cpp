@@ -154,7 +154,8 @@ void finish(Theory& theory, const std::chrono::steady_clock::time_point& start) 
 /// The law must pass the sum rules that are known exactly.
 void check_sum_rules(Summary& summary, bool law_complete, const std::string& law_message) {
     const double mass_error = std::abs(summary.mass - 1);
-    const double square_error = std::abs(summary.mean_square / summary.mean_square_exact - 1);
+    const bool both_zero = summary.mean_square == 0 && summary.mean_square_exact == 0;
+    const double square_error = both_zero ? 0 : std::abs(summary.mean_square / summary.mean_square_exact - 1);
     const bool both_infinite = summary.log_mean == summary.log_mean_exact;
     const double log_error = both_infinite ? 0 : std::abs(summary.log_mean - summary.log_mean_exact);
     if (!law_complete) {

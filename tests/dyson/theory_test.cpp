@@ -98,7 +98,7 @@ TEST(Theory, GapsCarryMultiplesOfOneStream) {
 }
 
 TEST(Theory, TinyNoiseLeavesNarrowBandsAndMissesNone) {
-    const Network network = draw_network(mixers::Family::gaussian, 5, 3, 1, 1e-10);
+    const Network network = draw_network(mixers::Family::gaussian, 5, 3, 1, 1e-6);
     const Theory theory = solve(network, Method::operator_valued);
     EXPECT_TRUE(theory.summary.certified) << theory.summary.message;
     EXPECT_EQ(theory.law.density().support.size(), 5u);

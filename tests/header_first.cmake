@@ -1,0 +1,18 @@
+# cmake -DSOURCE_DIR=src -P header_first.cmake: the first include of x.cpp is its own x.hpp.
+
+file(GLOB_RECURSE headers RELATIVE "${SOURCE_DIR}" "${SOURCE_DIR}/*.hpp")
+set(checked 0)
+foreach(header IN LISTS headers)
+    string(REGEX REPLACE "\\.hpp$" ".cpp" source "${SOURCE_DIR}/${header}")
+    if(EXISTS "${source}")
+        file(STRINGS "${source}" first REGEX "^ *#" LIMIT_COUNT 1)
+        if(NOT first STREQUAL "#include \"${header}\"")
+            message(SEND_ERROR "${source} begins with ${first}, not with its own header ${header}")
+        endif()
+        math(EXPR checked "${checked} + 1")
+    endif()
+endforeach()
+if(checked EQUAL 0)
+    message(FATAL_ERROR "no headers in ${SOURCE_DIR}")
+endif()
+message("${checked} sources")
