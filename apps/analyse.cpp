@@ -114,8 +114,8 @@ bool warn_of_uncertified(const report::Report& report) {
     bool any = false;
     for (const auto& theory : report.theories) {
         if (theory.summary.certified) continue;
-        print_error(fmt::format("theory {}: {}; the result file marks the points", dyson::name(theory.method),
-                                theory.summary.message));
+        print_error(fmt::format("theory {}: {}{}", dyson::name(theory.method), theory.summary.message,
+                                theory.summary.uncertified > 0 ? "; the result file marks the points" : ""));
         any = true;
     }
     if (report.green) {

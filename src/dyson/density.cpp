@@ -428,7 +428,8 @@ private:
                 for (Panel& p : open) {
                     for (const Solution& s : p.nodes)
                         if (s.state == State::gap) hole = s;
-                    // Halving gains orders of magnitude on a smooth panel and a third at a kink; less is noise.
+                    // Halving gains orders of magnitude on a smooth panel and a third at a kink; less is
+                    // noise.
                     const double target = std::max(0.05 * options_.tolerance, p.noise);
                     const bool stuck = generation > 3 && p.error > 0.7 * p.parent_error;
                     if (p.error > target && !stuck && generation < max_generations)

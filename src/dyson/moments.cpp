@@ -1,7 +1,8 @@
 #include "dyson/moments.hpp"
 
+#include "mixers/defects.hpp"
+
 #include <Eigen/QR>
-#include <Eigen/SVD>
 
 #include <algorithm>
 #include <cmath>
@@ -12,9 +13,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Eigen::VectorXd singular_values(const Mixer& a) {
-    return Eigen::JacobiSVD<Eigen::MatrixXd>(a).singularValues();
-}
+using mixers::singular_values;
 
 double mean(const Eigen::ArrayXd& x) {
     return x.mean();

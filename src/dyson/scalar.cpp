@@ -1,6 +1,6 @@
 #include "dyson/scalar.hpp"
 
-#include <Eigen/SVD>
+#include "mixers/defects.hpp"
 
 #include <cmath>
 #include <limits>
@@ -32,7 +32,7 @@ public:
                 layers_[l].a2 = layers_[l - 1].a2;
                 continue;
             }
-            const Eigen::VectorXd a = Eigen::JacobiSVD<Eigen::MatrixXd>(network.mixers[l]).singularValues();
+            const Eigen::VectorXd a = mixers::singular_values(network.mixers[l]);
             for (std::size_t i = 0; i < n; ++i) {
                 const double value = a(static_cast<Eigen::Index>(i));
                 layers_[l].a2.push_back(value * value);

@@ -63,6 +63,7 @@ void append(Curve& curve, const Equation& equation, const Solution& s, double lo
     curve.g.push_back(s.state == State::gap ? Complex(scaled.real(), 0) * std::exp(-log_s)
                                             : scaled * std::exp(-log_s));
     curve.residual.push_back(s.residual);
+    curve.floor.push_back(s.floor);
     curve.iterations.push_back(s.steps);
     curve.certified.push_back(s.ok() ? 1 : 0);
 }

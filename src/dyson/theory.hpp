@@ -43,6 +43,7 @@ struct Curve {
     std::vector<std::complex<double>> omega;
     std::vector<std::complex<double>> g;
     std::vector<double> residual;  ///< last Newton step relative to the unknowns
+    std::vector<double> floor;     ///< what rounding allows of that step, where it is above 1e-10; else 0
     std::vector<int> iterations;   ///< Newton steps spent on the point
     std::vector<std::uint8_t> certified;
 

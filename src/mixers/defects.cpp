@@ -51,7 +51,7 @@ Eigen::VectorXd singular_values(const Eigen::MatrixXd& a) {
     if (!a.allFinite()) return Eigen::VectorXd::Constant(a.rows(), std::numeric_limits<double>::quiet_NaN());
     // Not BDCSVD: Eigen 3.4's is off by 1e-8, or fails an assertion, where singular values coincide, as
     // those of a projection do.
-    return Eigen::JacobiSVD<Eigen::MatrixXd>(a).singularValues();
+    return Eigen::JacobiSVD<Eigen::MatrixXd, Eigen::NoQRPreconditioner>(a).singularValues();
 }
 
 double spectral_norm(const Eigen::MatrixXd& a) {

@@ -10,9 +10,11 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -147,9 +149,12 @@ public:
     /// false: the run has ended before it. (Waiting in OpenMP's own ordered regions burns a core.)
     bool may_begin(int sample) {
         std::unique_lock lock(mutex_);
-        moved_.wait(lock, [this, sample] { return unsigned_of(sample - next_) < waiting_.size(); });
+        moved_.wait(lock, [this, sample] { return ended_ || unsigned_of(sample - next_) < waiting_.size(); });
         return !ended_ && !(options_.stop != nullptr && options_.stop->load());
     }
+
+    /// Nothing after this will count.
+    bool ended() const { return ended_; }
 
     /// Every sample ends here once.
     void finish(int sample, Outcome outcome) {
@@ -194,7 +199,7 @@ private:
     std::condition_variable moved_;
     std::vector<std::optional<Outcome>> waiting_;  // a ring, by sample number
     int next_ = 0;                                 // the first sample that is not finished
-    bool ended_ = false;                           // no sample after the ones added will be
+    std::atomic<bool> ended_ = false;              // no sample after the ones added will be
 };
 
 }  // namespace
@@ -234,11 +239,14 @@ Simulation simulate(const Network& network, const Options& options) {
     Totals totals(options, expected.log_mean_square, values, threads);
     const SingleThreadedBlas single_threaded;
 
+    std::atomic<std::int64_t> next_sample{0};
 #pragma omp parallel num_threads(threads)
     {
         std::optional<Worker> worker;
-#pragma omp for schedule(dynamic, 1) nowait
-        for (int sample = 0; sample < options.samples; ++sample) {
+        while (!totals.ended()) {
+            const std::int64_t ticket = next_sample.fetch_add(1);
+            if (ticket >= options.samples) break;
+            const int sample = static_cast<int>(ticket);
             Outcome outcome;
             if (totals.may_begin(sample)) {
                 try {

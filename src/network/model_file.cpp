@@ -4,6 +4,7 @@
 #include "network/mixer_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -232,7 +232,8 @@ double top(const Series& series, double min, double max, const std::vector<doubl
         if (!(place >= min && place <= max && series.y[k] > height)) continue;
         const bool holds_atom =
             series.mark == Mark::filled_steps && std::any_of(atoms.begin(), atoms.end(), [&](double atom) {
-                return series.x[k] <= atom && atom <= series.x[k + 1];
+                const double slack = 0.01 * (series.x[k + 1] - series.x[k]);  // an atom on a bin's edge
+                return series.x[k] - slack <= atom && atom <= series.x[k + 1] + slack;
             });
         if (!holds_atom) height = series.y[k];
     }

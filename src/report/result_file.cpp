@@ -86,6 +86,7 @@ void write_theory(h5::File& file, const dyson::Theory& theory) {
     write_complex(file, in + "g", curve.g);
     write_complex(file, in + "omega", curve.omega);
     write_vector(file, in + "residual", curve.residual);
+    if (curve.floor.size() == curve.size()) write_vector(file, in + "floor", curve.floor);
     file.write(in + "iterations", curve.iterations, {curve.iterations.size()});
     file.write(in + "certified", curve.certified, {curve.certified.size()});
 

@@ -273,9 +273,14 @@ void add_agreement(Page& page, const Report& report) {
 
 /// Will gradients survive this depth? By the best source there is.
 void add_answer(Page& page, const Report& report) {
+    // Only a certified theory answers; a simulation otherwise.
     const Metrics* metrics = nullptr;
     for (const char* source : {"ov", "montecarlo", "scalar"}) {
-        if (!metrics) metrics = metrics_of(report, source);
+        const bool uncertified =
+            std::any_of(report.theories.begin(), report.theories.end(), [&](const dyson::Theory& theory) {
+                return dyson::name(theory.method) == source && !theory.summary.certified;
+            });
+        if (!metrics && !uncertified) metrics = metrics_of(report, source);
     }
     if (!metrics || !std::isfinite(metrics->window)) return;
     const int depth = report.network.depth();
