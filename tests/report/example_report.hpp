@@ -28,6 +28,9 @@ inline Spectrum semicircles(const std::vector<Semicircle>& parts, std::vector<De
                      return part.mass * s * 2 / (std::numbers::pi * r2) * std::sqrt(std::max(under, 0.0));
                  });
     }
+    for (std::size_t k = 0; k < density.log_s.size(); ++k)  // F includes the atoms below
+        for (const auto& atom : atoms)
+            if (atom.log_place <= density.log_s[k]) density.cumulative[k] += atom.mass;
     density.atoms = std::move(atoms);
     return Spectrum::from_density(density);
 }
