@@ -114,12 +114,16 @@ public:
                 best_defect = defect;
                 best = std::move(law);
             }
-            if (best_defect <= std::max(1e-7, 10 * options_.tolerance)) break;
+            if (best_defect <= std::max(1e-7, 10 * options_.tolerance) || lost_at_) break;
         }
         best.complete = true;
         int failed = 0;
         for (const Solution& s : best.nodes) failed += s.ok() ? 0 : 1;
-        if (failed > 0) {
+        if (lost_at_) {
+            best.complete = false;
+            best.message = "the solution was lost near ln s = " + std::to_string(*lost_at_) +
+                           ", where rounding exceeds what this solver can follow";
+        } else if (failed > 0) {
             best.complete = false;
             best.message = std::to_string(failed) + " of " + std::to_string(best.nodes.size()) +
                            " points are not certified";
@@ -196,6 +200,10 @@ private:
             for (const double x : scan_places(x_top, bottom, step * (1 + 0.1 * (top - x_top)))) {
                 if (!scan_.empty() && x >= scan_.back().omega.log_scale) continue;
                 scan_.push_back(scan_point(x));
+                if (!scan_.back().ok() && ++failures > max_scan_failures) {
+                    lost_at_ = x;
+                    return;
+                }
                 if (!open) continue;
                 if (reached_tail(0.1 * options_.tolerance)) return;
                 // Where rounding begins to show, the power law is the better continuation.
@@ -204,7 +212,6 @@ private:
                     scan_.pop_back();
                     if (reached_tail(tail_mass)) return;
                     scan_.push_back(lost);
-                    if (++failures > max_scan_failures) return;
                 } else if (scan_.back().floor > tail_noise && reached_tail(tail_mass)) {
                     return;
                 }
@@ -490,7 +497,8 @@ private:
     Range range_;
     DensityOptions options_;
     Tracker tracker_;
-    std::vector<Solution> scan_;  ///< by decreasing x
+    std::vector<Solution> scan_;     ///< by decreasing x
+    std::optional<double> lost_at_;  ///< where the scan gave up
     double tail_exponent_ = 0, mass_below_ = 0, total_mass_ = 0;
     long newton_steps_ = 0;
     double passes_ = 0;

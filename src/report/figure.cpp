@@ -142,12 +142,14 @@ Range log_frame(const Report& report, const std::vector<Curve>& curves) {
     return {range.min - pad, range.max + pad};
 }
 
-/// Freedman and Diaconis' number of bins over a frame, kept within what an eye can use; narrow
-/// bands get a few bins each.
+/// Freedman and Diaconis' number of bins over a frame, kept within what an eye can use; more where
+/// the narrowest band would otherwise have less than three.
 int bin_count(double frame, double quartiles, double narrowest_band, double values) {
-    double width = std::isfinite(quartiles) && quartiles > 0 ? 2 * quartiles / std::cbrt(values) : frame / 60;
-    if (narrowest_band > 0) width = std::min(width, narrowest_band / 6);
-    return static_cast<int>(std::clamp(frame / width, 30.0, 100.0));
+    const double width =
+        std::isfinite(quartiles) && quartiles > 0 ? 2 * quartiles / std::cbrt(values) : frame / 60;
+    double count = std::clamp(frame / width, 30.0, 100.0);
+    if (narrowest_band > 0) count = std::max(count, std::min(3 * frame / narrowest_band, 400.0));
+    return static_cast<int>(count);
 }
 
 Series histogram(const Report& report, Scale scale, const Range& frame) {
