@@ -236,6 +236,9 @@ private:
         const double d0 = density(before), d1 = density(last);
         const double exponent = std::log(d0 / d1) / (before.omega.log_scale - last.omega.log_scale);
         if (!(exponent > 0) || d1 / exponent > limit) return false;
+        // The law's own power, not the lower edge of some band.
+        const double expected = 2 / (1 + range_.kappa);
+        if (range_.kappa > 0 && std::abs(exponent - expected) > 0.2 * expected) return false;
         tail_exponent_ = exponent;
         mass_below_ = d1 / exponent;
         return true;

@@ -256,24 +256,21 @@ double atom_at_zero(const Network& network) {
         }
         std::vector<Mixer> run;
         for (; l < network.mixers.size() && sigma2(network)[l] == 0; ++l) run.push_back(network.mixers[l]);
-        const auto values = log_singular_values_of_product(run);
-        // Rounding leaves zeros at eps of the layers' norms: judged against them, layer by layer.
-        double log_norm = 0;
-        for (const Mixer& a : run) log_norm += std::log(std::max(singular_values(a)(0), 1e-300));
-        const double tolerance = std::log(n * std::numeric_limits<double>::epsilon());
-        int nonzero = 0;
-        for (const double value : values)
-            if (run.size() > 1
-                    ? value > -infinity && value > log_norm + tolerance * static_cast<double>(run.size())
-                    : value > log_norm + tolerance)
-                ++nonzero;
-        // A singular layer bounds the rank whatever rounding made of the product.
+        // Rounding leaves zeros at eps of each layer's norm; a singular layer bounds the rank whatever
+        // rounding made of the product.
+        const double unit = n * std::numeric_limits<double>::epsilon();
+        double log_zero = 0;
+        int nonzero = n;
         for (const Mixer& a : run) {
             const Eigen::VectorXd s = singular_values(a);
-            nonzero = std::min(
-                nonzero,
-                static_cast<int>((s.array() > n * std::numeric_limits<double>::epsilon() * s(0)).count()));
+            log_zero += std::log(unit * s(0));
+            nonzero = std::min(nonzero, static_cast<int>((s.array() > unit * s(0)).count()));
         }
+        const auto values = log_singular_values_of_product(run);
+        nonzero =
+            std::min(nonzero, static_cast<int>(std::count_if(values.begin(), values.end(), [&](double value) {
+                         return value > -infinity && value > log_zero;
+                     })));
         rank = std::min(rank, nonzero);
     }
     return 1 - static_cast<double>(rank) / n;

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <complex>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -449,6 +450,28 @@ TEST_F(Cli, OmegaEvaluatesTheGreensFunction) {
         EXPECT_NEAR(g[2 * k], expected.real(), 1e-10);
         EXPECT_NEAR(g[2 * k + 1], expected.imag(), 1e-10);
     }
+}
+
+TEST_F(Cli, EveryIsotropicGoldenCaseIsReproduced) {
+    std::ifstream file(SPECTRA_DATA_DIR "/golden/chain.json");
+    int cases = 0;
+    for (const auto& entry : json::parse(file)["cases"]) {
+        const std::string name = entry["name"];
+        if (name.rfind("isotropic/", 0) != 0) continue;
+        ++cases;
+        folder_.write("case.json", entry.dump());
+        const auto result = run({"--model", "case.json", "--omega", "case.json", "--theory", "none",
+                                 "--samples", "0", "--plot", "none", "--out", "golden", "--json"});
+        ASSERT_EQ(result.status, 0) << name << ": " << result.err;
+        const auto green = json::parse(result.out)["green"];
+        ASSERT_EQ(green["g"].size(), entry["g"].size()) << name;
+        for (std::size_t k = 0; k < entry["g"].size(); ++k) {
+            const std::complex<double> found(green["g"][k][0].get<double>(), green["g"][k][1].get<double>());
+            const std::complex<double> exact(entry["g"][k][0].get<double>(), entry["g"][k][1].get<double>());
+            EXPECT_LT(std::abs(found - exact), 1e-8 * std::abs(exact)) << name << ", point " << k;
+        }
+    }
+    EXPECT_EQ(cases, 40);
 }
 
 TEST_F(Cli, AnInterruptionKeepsFinishedSamples) {

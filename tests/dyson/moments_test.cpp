@@ -45,6 +45,11 @@ TEST(Moments, AtomAtZeroComesFromNoiselessSingularLayersOnly) {
     std::get<IsotropicBranch>(network.branch).sigma2[1] = 0;
     EXPECT_DOUBLE_EQ(atom_at_zero(network), 0.5);
     EXPECT_EQ(log_mean(network), -std::numeric_limits<double>::infinity());
+    // Two noiseless layers of rank one whose product vanishes, between noisy ones.
+    const Mixer nilpotent{{0, 1}, {0, 0}};
+    EXPECT_EQ(atom_at_zero(make_network({nilpotent, nilpotent}, 1, {0, 0})), 1);
+    EXPECT_EQ(atom_at_zero(make_network({nilpotent, nilpotent}, 1, {0, 0.1})), 0.5);
+    EXPECT_EQ(atom_at_zero(make_network({nilpotent, nilpotent}, 1, {0.1, 0.1})), 0);
 }
 
 TEST(Moments, SingularValuesOfAProductKeepRelativeAccuracy) {
