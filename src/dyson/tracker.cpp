@@ -11,7 +11,6 @@ constexpr double companion_tilt = 0.5;
 constexpr double companion_spacing = 0.5;
 constexpr double descent_factor = 3;
 constexpr double smallest_tilt = 1e-10;
-constexpr int max_steps_a_point = 800;  ///< a lost point has used ten times what a hard one needs
 
 Frequency at_tilt(double log_s, double tilt) {
     return {log_s, {1.0, tilt}};
@@ -109,7 +108,7 @@ Solution Tracker::solve(double log_s, double tilt, const Unknowns* guess) {
     double reached = companion_tilt;
     double factor = tilt > companion_tilt ? 1 / descent_factor : descent_factor;
     // Towards the axis by factors; near it, try the axis itself at every other rung.
-    for (int rung = 0; rung < 200 && steps < max_steps_a_point; ++rung) {
+    for (int rung = 0; rung < 200; ++rung) {
         double next = reached / factor;
         const bool last = tilt > 0 && (factor > 1 ? next <= tilt : next >= tilt);
         if (last) next = tilt;
