@@ -454,8 +454,9 @@ TEST_F(Cli, OmegaEvaluatesTheGreensFunction) {
 
 TEST_F(Cli, EveryIsotropicGoldenCaseIsReproduced) {
     std::ifstream file(SPECTRA_DATA_DIR "/golden/chain.json");
+    const auto golden = json::parse(file);
     int cases = 0;
-    for (const auto& entry : json::parse(file)["cases"]) {
+    for (const auto& entry : golden["cases"]) {
         const std::string name = entry["name"];
         if (name.rfind("isotropic/", 0) != 0) continue;
         ++cases;
