@@ -144,11 +144,11 @@ Range log_frame(const Report& report, const std::vector<Curve>& curves) {
 
 /// Freedman and Diaconis' number of bins over a frame, kept within what an eye can use; more where
 /// the narrowest band would otherwise have less than three.
-int bin_count(double frame, double quartiles, double narrowest_band, double values) {
+int bin_count(double frame, double quartiles, double narrowest_band, double values, double most) {
     const double width =
         std::isfinite(quartiles) && quartiles > 0 ? 2 * quartiles / std::cbrt(values) : frame / 60;
     double count = std::clamp(frame / width, 30.0, 100.0);
-    if (narrowest_band > 0) count = std::max(count, std::min(3 * frame / narrowest_band, 400.0));
+    if (narrowest_band > 0) count = std::max(count, std::min(3 * frame / narrowest_band, most));
     return static_cast<int>(count);
 }
 
@@ -168,7 +168,7 @@ Series histogram(const Report& report, Scale scale, const Range& frame) {
     const double values = std::max(1.0, double(simulation.samples) * report.network.size());
     const int bins =
         bin_count(frame.max - frame.min, place(law.log_quantile(0.75)) - place(law.log_quantile(0.25)),
-                  narrowest, values);
+                  narrowest, values, linear ? 100 : 400);
     const double width = (frame.max - frame.min) / bins;
 
     Series steps;
