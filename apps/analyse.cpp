@@ -33,6 +33,21 @@ std::string utc_now() {
     return text;
 }
 
+/// The theories asked for, all of which must know the network; by default those that do.
+std::vector<dyson::Method> methods_for(const Request& request, const Network& network) {
+    std::vector<dyson::Method> methods;
+    for (const auto method : request.methods) {
+        try {
+            dyson::check(network, method);
+            methods.push_back(method);
+        } catch (const std::invalid_argument&) {
+            if (request.methods_given || method == dyson::Method::operator_valued) throw;
+        }
+    }
+    if (!request.omega.empty()) dyson::check(network, dyson::Method::operator_valued);
+    return methods;
+}
+
 dyson::Options theory_options(const Request& request) {
     dyson::Options options;
     options.eta = request.eta.value_or(0);
@@ -53,14 +68,14 @@ montecarlo::Options simulation_options(const Request& request, const DescribedNe
     return options;
 }
 
-void compute(const Request& request, const montecarlo::Options& simulation, Progress& progress,
-             report::Report& report) {
+void compute(const Request& request, const std::vector<dyson::Method>& methods,
+             const montecarlo::Options& simulation, Progress& progress, report::Report& report) {
     const auto theory = theory_options(request);
     if (!request.omega.empty()) {
         progress.stage("evaluating g");
         report.green = dyson::green(report.network, request.omega, theory);
     }
-    for (const auto method : request.methods) {
+    for (const auto method : methods) {
         if (interrupted()) return;
         progress.stage("solving " + dyson::name(method));
         report.theories.push_back(dyson::solve(report.network, method, theory));
@@ -135,6 +150,7 @@ bool warn_of_uncertified(const report::Report& report) {
 int analyse(const Request& request, const std::string& command) {
     check_conflicts(request);
     auto described = describe_network(request);
+    const auto methods = methods_for(request, described.network);
     const auto simulation = simulation_options(request, described);
     if (request.samples > 0)
         check_memory(
@@ -151,7 +167,7 @@ int analyse(const Request& request, const std::string& command) {
     report.network = std::move(described.network);
     {
         Progress progress(!request.quiet);
-        compute(request, simulation, progress, report);
+        compute(request, methods, simulation, progress, report);
         progress.stage("writing");
         report::compare(report);
         report::write_result_file(report, files.result);

@@ -30,6 +30,10 @@ constexpr const char* examples = R"(Examples:
       more noise, more samples, files run1.h5 and run1.png
   spectra --mixer my-mixers.csv --sigma2 0.01 --theory ov
       your own matrices
+  spectra --mixer orthogonal --branch activation --activation gelu
+      the slopes of an activation in the branch
+  spectra --mixer bistochastic --branch hyper-connection --depth 20
+      a branch that reads one mix of the streams
   spectra --mixer orthogonal --theory none --samples 0 --omega "0.3+0.05i,1+0.01i" --json
       g at two points, for a machine to read
   spectra info run1.h5

@@ -1,5 +1,6 @@
 #include "described_network.hpp"
 
+#include "described_branch.hpp"
 #include "nearest.hpp"
 #include "network/input.hpp"
 #include "network/mixer_file.hpp"
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 #include <stdexcept>
@@ -56,7 +58,7 @@ void read_mixer_file(const Request& request, const std::string& file, DescribedN
             "--mixer {} and {} do not go together: mixers of a file are not drawn", file, option));
     };
     if (!request.family_options.empty()) only_drawn(request.family_options.front());
-    if (request.shared_draws) only_drawn("--draws");
+    if (request.shared_draws && !draws_stream_weights(request)) only_drawn("--draws");
     if (request.redrawn) only_drawn("--mixers redrawn");
 
     network.mixers = read_mixers(file);
@@ -81,29 +83,22 @@ void read_mixer_file(const Request& request, const std::string& file, DescribedN
     described.short_name = std::filesystem::path(file).stem().string();
 }
 
-IsotropicBranch branch_of(const Request& request, int depth) {
-    const auto layers = static_cast<std::size_t>(depth);
-    if (!request.sigma2) return {std::vector<double>(layers, request.noise.value_or(default_noise) / depth)};
-    if (request.sigma2->size() == 1) return {std::vector<double>(layers, request.sigma2->front())};
-    if (request.sigma2->size() != layers)
-        throw std::invalid_argument(
-            fmt::format("--sigma2 has {} values for depth {}; accepted: one, or one per layer",
-                        request.sigma2->size(), depth));
-    return {*request.sigma2};
-}
-
-std::string title_of(const Network& network, const Request& request) {
-    const auto& variances = sigma2(network);
-    const bool equal =
-        std::all_of(variances.begin(), variances.end(), [&](double v) { return v == variances.front(); });
+std::string title_of(const Network& network, const Request& request, bool drawn) {
+    const auto variances = sigma2(network);
+    // To rounding: those of activations are products.
+    const bool equal = std::all_of(variances.begin(), variances.end(), [&](double v) {
+        return std::abs(v - variances.front()) <= 1e-12 * variances.front();
+    });
     const double total = equal ? variances.front() * network.depth()
                                : std::accumulate(variances.begin(), variances.end(), 0.0);
-    return fmt::format("{}{}, L = {}, n = {}, p = {}, {} = {:.6g}, seed {}", network.mixer_name,
-                       request.shared_draws.value_or(false) ? " (one for all layers)"
-                       : request.redrawn                    ? " (redrawn)"
-                                                            : "",
-                       network.depth(), network.streams, network.width, equal ? "Lσ²" : "Σσ²", total,
-                       request.seed);
+    const std::string branch = branch_words(network.branch);
+    const bool weighted = std::holds_alternative<ActivationBranch>(network.branch);
+    return fmt::format("{}{}, L = {}, n = {}, p = {}, {}{}{}{} = {:.6g}, seed {}", network.mixer_name,
+                       drawn && request.shared_draws.value_or(false) ? " (one for all layers)"
+                       : request.redrawn                             ? " (redrawn)"
+                                                                     : "",
+                       network.depth(), network.streams, network.width, branch, branch.empty() ? "" : ", ",
+                       equal ? "L" : "Σ", weighted ? "σ_w²Eφ'²" : "σ²", total, request.seed);
 }
 
 }  // namespace
@@ -138,12 +133,12 @@ DescribedNetwork describe_network(const Request& request) {
         } else {
             refuse_mixer(mixer);
         }
-        network.branch = branch_of(request, network.depth());
+        network.branch = describe_branch(request, network);
         network.width = default_width;
     }
     if (request.width) network.width = *request.width;
-    network.title = title_of(network, request);
     check(network);
+    network.title = title_of(network, request, described.recipe.has_value());
     return described;
 }
 

@@ -59,7 +59,7 @@ std::string left_of(const CLI::Option& option) {
     if (option.get_positional() || option.get_expected_min() == 0) return name;
     const std::string value = option.get_type_name();
     // A long list of names is in the description.
-    return name + " " + (length(value) <= 40 ? value : "NAME|FILE");
+    return name + " " + (length(value) <= 44 ? value : value.ends_with("FILE") ? "NAME|FILE" : "NAME");
 }
 
 std::string right_of(const CLI::Option& option) {

@@ -1,5 +1,6 @@
 #include "request.hpp"
 
+#include "network/input.hpp"
 #include "network/network.hpp"
 #include "values.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 #include <stdexcept>
@@ -126,28 +128,75 @@ void add_family_options(CLI::App& app, Request& r) {
         [&r](const auto& name, const auto& text) { r.recipe.permutations = to_int(name, text, 1, any); });
 }
 
+StreamWeights to_stream_weights(const std::string& name, const std::string& text) {
+    if (text == "drawn") return {StreamWeights::Choice::drawn};
+    if (text == "mean") return {StreamWeights::Choice::mean};
+    try {
+        return {StreamWeights::Choice::given, to_numbers(name, text)};
+    } catch (const std::invalid_argument&) {
+        throw std::invalid_argument(
+            fmt::format("{} {}: accepted: drawn, mean, or a finite number per stream with commas between",
+                        name, in_quotes(text)));
+    }
+}
+
 void add_branch_options(CLI::App& app, Request& r) {
     const Adder add(app, "Branch");
-    add("--branch", "isotropic", "isotropic", "the random branch: independent Gaussian entries",
-        [&r](const auto& name, const auto& text) { r.branch = to_choice(name, text, {"isotropic"}); });
+    add("--branch", fmt::format("{}", fmt::join(branch_names(), "|")), default_branch,
+        "the random branch; isotropic: independent Gaussian entries; activation: such entries times slopes "
+        "φ'(h); hyper-connection: one mix of the streams is read, all are written; tied: one isotropic "
+        "branch for "
+        "all layers, or a hyper-connection with --pre or --post",
+        [&r](const auto& name, const auto& text) { r.branch = to_choice(name, text, branch_names()); });
     add("--noise", "C", fmt::format("{}", default_noise),
-        "total variance of the branch, L·σ²; every layer has C/L", [&r](const auto& name, const auto& text) {
+        "total variance of the branch, L·σ² (activation: L·σ_w²·Eφ'²); every layer has C/L",
+        [&r](const auto& name, const auto& text) {
             r.noise = to_number(name, text);
             if (*r.noise < 0)
                 throw std::invalid_argument(fmt::format("{} '{}': accepted: 0 or more", name, text));
         });
-    add("--sigma2", "v[,v…]", "", "σ² of every layer instead: one value for all, or L values",
+    add("--sigma2", "v[,v…]", "",
+        "σ² of every layer instead (activation: σ_w²): one value for all, or L values",
         [&r](const auto& name, const auto& text) { r.sigma2 = to_variances(name, text); });
+    add("--activation", fmt::format("{}", fmt::join(activation_names(), "|")), default_activation,
+        fmt::format("activation: φ, one of {}", fmt::join(activation_names(), ", ")),
+        [&r](const auto& name, const auto& text) {
+            r.activation = to_choice(name, text, activation_names());
+        });
+    add("--preactivation-variance", "q[,q…]", "propagated from 1 at the input",
+        "activation: variance of h, one value for all layers, or L values",
+        [&r](const auto& name, const auto& text) { r.preactivation_variance = to_variances(name, text); });
+    add("--branch-law", "FILE", "",
+        "isotropic, hyper-connection: singular values of the branch instead of a Gaussian, one set or one "
+        "per "
+        "layer; JSON, or text with a set a line",
+        [&r](const auto&, const auto& text) { r.branch_law = text; });
+    add("--pre", "drawn|mean|v,v…", "drawn",
+        "hyper-connection, tied: how the streams are read: softmax of N(0, 1) logits from the seed, 1/n, or "
+        "n "
+        "values",
+        [&r](const auto& name, const auto& text) { r.pre = to_stream_weights(name, text); });
+    add("--post", "drawn|mean|v,v…", "drawn",
+        "hyper-connection, tied: how they are written: 2/(1 + e⁻ˣ) of such logits, 1, or n values",
+        [&r](const auto& name, const auto& text) { r.post = to_stream_weights(name, text); });
 }
 
 void add_theory_options(CLI::App& app, Request& r) {
     const Adder add(app, "Theory");
-    add("--theory", "ov,scalar|none", "ov,scalar",
-        "ov: the operator-valued chain, exact at every depth; scalar: layers multiplied as free scalars",
+    add("--theory", "ov,scalar,s-transform,printed|none", "ov,scalar",
+        "ov: the operator-valued chain, exact at every depth; scalar: layers multiplied as free scalars; "
+        "s-transform: a second exact method for orthogonal mixers; printed: the source paper's equation (7). "
+        "All but ov know isotropic Gaussian branches only",
         [&r](const auto& name, const auto& text) {
+            constexpr std::array all{dyson::Method::operator_valued, dyson::Method::scalar,
+                                     dyson::Method::s_transform, dyson::Method::printed};
+            std::vector<std::string> names;
+            for (const auto method : all) names.push_back(dyson::name(method));
             r.methods.clear();
-            for (const auto& word : to_choices(name, text, {"ov", "scalar"}))
-                r.methods.push_back(word == "ov" ? dyson::Method::operator_valued : dyson::Method::scalar);
+            r.methods_given = true;
+            for (const auto& word : to_choices(name, text, names))
+                r.methods.push_back(all[static_cast<std::size_t>(std::find(names.begin(), names.end(), word) -
+                                                                 names.begin())]);
         });
     add("--eta", "auto|VALUE", "auto", "auto: the density itself; VALUE: smoothed at that Im ω",
         [&r](const auto& name, const auto& text) {
@@ -207,7 +256,39 @@ void add_output_options(CLI::App& app, Request& r) {
     throw std::invalid_argument(fmt::format("{} and {} do not go together: {}", a, b, why));
 }
 
+struct BranchOption {
+    const char* name;
+    bool given;
+    std::vector<std::string> readers;
+};
+
+std::vector<BranchOption> branch_options(const Request& r) {
+    return {{"--activation", r.activation.has_value(), {"activation"}},
+            {"--preactivation-variance", r.preactivation_variance.has_value(), {"activation"}},
+            {"--branch-law", r.branch_law.has_value(), {"isotropic", "hyper-connection"}},
+            {"--pre", r.pre.has_value(), {"hyper-connection", "tied"}},
+            {"--post", r.post.has_value(), {"hyper-connection", "tied"}}};
+}
+
+void check_branch_options(const Request& r) {
+    const std::string branch = r.branch.value_or(default_branch);
+    for (const auto& option : branch_options(r)) {
+        const auto& readers = option.readers;
+        if (!option.given || std::find(readers.begin(), readers.end(), branch) != readers.end()) continue;
+        conflict(fmt::format("--branch {}{}", branch, r.branch ? "" : " (the default)"), option.name,
+                 fmt::format("that option is read by --branch {}", fmt::join(readers, ", ")));
+    }
+    const std::string why = "the singular values set the variance of the branch";
+    if (r.branch_law && r.noise) conflict("--branch-law", "--noise", why);
+    if (r.branch_law && r.sigma2) conflict("--branch-law", "--sigma2", why);
+}
+
 }  // namespace
+
+const std::vector<std::string>& branch_names() {
+    static const std::vector<std::string> names{"isotropic", "activation", "hyper-connection", "tied"};
+    return names;
+}
 
 std::vector<std::string> family_names() {
     std::vector<std::string> names;
@@ -235,12 +316,15 @@ void check_conflicts(const Request& r) {
         if (r.branch) conflict("--model", "--branch", why);
         if (r.noise) conflict("--model", "--noise", why);
         if (r.sigma2) conflict("--model", "--sigma2", why);
+        for (const auto& option : branch_options(r))
+            if (option.given) conflict("--model", option.name, why);
         if (!r.family_options.empty()) conflict("--model", r.family_options.front(), why);
         if (r.redrawn) conflict("--model", "--mixers redrawn", "mixers of a file are not drawn");
     } else if (!r.mixer) {
         throw std::invalid_argument(
             "no network: give --mixer NAME or --model FILE.json (spectra --help shows examples)");
     }
+    check_branch_options(r);
     if (r.methods.empty() && r.grid) conflict("--theory none", "--grid", "a grid is for theory");
     if (r.methods.empty() && r.eta) conflict("--theory none", "--eta", "smoothing is for theory");
     if (r.methods.empty() && r.samples == 0 && r.omega.empty())

@@ -16,6 +16,12 @@ class App;
 
 namespace spectra::cli {
 
+/// How a hyper-connection's weights of the streams are chosen.
+struct StreamWeights {
+    enum class Choice { drawn, mean, given } choice = Choice::drawn;
+    std::vector<double> values = {};  ///< where given: one per stream
+};
+
 /// What was asked of the default command. Empty optionals were not given; their defaults are applied where
 /// they are used, since they may come from a file.
 struct Request {
@@ -29,12 +35,17 @@ struct Request {
     std::vector<std::string> family_options;  ///< those given
 
     // branch
-    std::optional<std::string> branch;
-    std::optional<double> noise;  ///< L·σ²
+    std::optional<std::string> branch;  ///< one of branch_names
+    std::optional<double> noise;        ///< L·σ²
     std::optional<std::vector<double>> sigma2;
+    std::optional<std::string> activation;
+    std::optional<std::vector<double>> preactivation_variance;
+    std::optional<std::string> branch_law;  ///< a file
+    std::optional<StreamWeights> pre, post;
 
     // theory
     std::vector<dyson::Method> methods{dyson::Method::operator_valued, dyson::Method::scalar};
+    bool methods_given = false;  ///< otherwise those that know the branch
     std::optional<double> eta;  ///< none: auto
     std::optional<dyson::Grid> grid;
     std::vector<std::complex<double>> omega;
@@ -57,9 +68,14 @@ inline constexpr int default_depth = 10;
 inline constexpr int default_streams = 4;
 inline constexpr int default_width = 25;
 inline constexpr double default_noise = 0.05;
+inline constexpr const char* default_branch = "isotropic";
+inline constexpr const char* default_activation = "relu";
 
 /// The names of all families, as users type them.
 std::vector<std::string> family_names();
+
+/// The names of all branches, as users type them.
+const std::vector<std::string>& branch_names();
 
 /// Adds the options of the default command; parsing fills `request`, which must outlive the app.
 void add_options(CLI::App& app, Request& request);

@@ -160,6 +160,17 @@ std::vector<double> to_variances(const std::string& option, const std::string& t
     return values;
 }
 
+std::vector<double> to_numbers(const std::string& option, const std::string& text) {
+    std::vector<double> values;
+    for (const auto& part : split(text, ',')) {
+        const auto value = parse_number(without_blanks(part));
+        if (!value || !std::isfinite(*value))
+            refuse(option, part, "accepted: finite numbers with commas between");
+        values.push_back(*value);
+    }
+    return values;
+}
+
 std::string to_choice(const std::string& option, const std::string& text,
                       const std::vector<std::string>& accepted) {
     if (std::find(accepted.begin(), accepted.end(), text) == accepted.end())

@@ -22,6 +22,9 @@ double to_number(const std::string& option, const std::string& text);
 /// "0.1" or "0.1,0.2,…": finite numbers, 0 or more.
 std::vector<double> to_variances(const std::string& option, const std::string& text);
 
+/// "0.1,-0.2,…": finite numbers.
+std::vector<double> to_numbers(const std::string& option, const std::string& text);
+
 /// One of the accepted words, or a refusal that names the nearest.
 std::string to_choice(const std::string& option, const std::string& text,
                       const std::vector<std::string>& accepted);

@@ -34,7 +34,7 @@ Network network_of_size(int size) {
 void sample(benchmark::State& state) {
     using clock = std::chrono::steady_clock;
     const auto network = network_of_size(static_cast<int>(state.range(0)));
-    const auto layers = montecarlo::scaled_layers(network.mixers, sigma2(network));
+    const auto layers = montecarlo::scaled_layers(network);
     const montecarlo::SingleThreadedBlas single_threaded;
     montecarlo::Sampler sampler(network.streams, network.width);
     montecarlo::SingularValues singular_values(network.size());
@@ -58,8 +58,7 @@ void sample(benchmark::State& state) {
         state.PauseTiming();
         begin = clock::now();
         for (std::uint32_t l = 0; l < depth; ++l) {
-            sampler.draw_layer(layers[l], random::Stream(1, random::Purpose::branch, l, number),
-                               drawn.data());
+            sampler.draw_layer(layers[l], l, 1, number, drawn.data());
         }
         drawing += seconds(begin);
         ++number;

@@ -21,21 +21,12 @@ constexpr int max_scan_points = 20000;
 constexpr int max_scan_failures = 10;
 constexpr double tail_noise = 1e-9;
 constexpr double tail_mass = 1e-4;
+constexpr double seed_reach = 1;
+constexpr int max_halvings = 10;
+constexpr double gap_reach = 8;  // e-folds; rounding is felt at about twice that
 constexpr int max_generations = 12;
 constexpr int max_rescans = 3;
 constexpr int max_splits = 40;
-
-/// Interpolates unknowns in their logarithms: order parameters follow powers of s over many decades.
-Unknowns mix_logarithms(const std::vector<const Unknowns*>& values, const double* weights) {
-    const Eigen::Index size = values.front()->size();
-    Unknowns result(size);
-    for (Eigen::Index i = 0; i < size; ++i) {
-        Complex sum = 0;
-        for (std::size_t k = 0; k < values.size(); ++k) sum += weights[k] * std::log((*values[k])(i));
-        result(i) = std::exp(sum);
-    }
-    return result;
-}
 
 struct Edge {
     double log_s = 0;
@@ -68,7 +59,7 @@ struct Band {
     }
 
     /// A guess between the two neighbouring known points, linear in θ and in the logarithm.
-    Unknowns guess(double at) const {
+    Unknowns guess(const Equation& equation, double at) const {
         const double xa = x(at);
         const auto above =
             std::lower_bound(known.begin(), known.end(), xa,
@@ -79,7 +70,7 @@ struct Band {
         const double t0 = theta(below->omega.log_scale), t1 = theta(above->omega.log_scale);
         const double f = t1 > t0 ? (at - t0) / (t1 - t0) : 0;
         const double weights[2] = {1 - f, f};
-        return mix_logarithms({&below->m, &above->m}, weights);
+        return equation.mix({&below->m, &above->m}, weights);
     }
 };
 
@@ -99,8 +90,16 @@ struct Panel {
 
 class Solver {
 public:
-    Solver(const Tracker& tracker, const Range& range, const DensityOptions& options)
-        : range_(range), options_(options), tracker_(tracker) {}
+    Solver(const Tracker& tracker, const Range& range, const std::vector<Density::Atom>& atoms,
+           const DensityOptions& options)
+        : range_(range), atoms_(atoms), options_(options), tracker_(tracker) {
+        std::sort(atoms_.begin(), atoms_.end(),
+                  [](const auto& a, const auto& b) { return a.log_place < b.log_place; });
+        seeds_ = range_.log_seeds;
+        std::erase_if(seeds_, [](double seed) { return !std::isfinite(seed); });
+        std::sort(seeds_.begin(), seeds_.end());
+        jumps_ = tracker_.equation().start(range_.log_upper).size() > 0;
+    }
 
     SolvedLaw run() {
         SolvedLaw best;
@@ -108,7 +107,7 @@ public:
         double refine = 1;
         for (int round = 0; round <= max_rescans; ++round, refine *= 3) {
             SolvedLaw law = once(refine);
-            const double mass = law.density.cumulative.empty() ? range_.atom_at_zero : total_mass_;
+            const double mass = total_mass_;
             const double defect = std::abs(mass - 1);
             if (defect < best_defect) {
                 best_defect = defect;
@@ -140,18 +139,23 @@ private:
 
     // ---- 1. scan -------------------------------------------------------------------------------
 
+    double distance_to_seed(double x) const {
+        double nearest = infinity;
+        for (const double seed : seeds_) nearest = std::min(nearest, std::abs(x - seed));
+        return nearest;
+    }
+
+    /// From top to bottom, dense next to the seeds and the top, the seeds and their midpoints among them.
     std::vector<double> scan_places(double top, double bottom, double step) const {
         std::vector<double> places;
         for (double x = top; x > bottom && static_cast<int>(places.size()) < max_scan_points;
-             x -= step * (1 + 0.1 * (top - x)))
+             x -= step * (1 + 0.1 * std::min(range_.log_upper - x, distance_to_seed(x))))
             places.push_back(x);
         places.push_back(bottom);
-        std::vector<double> seeds = range_.log_seeds;
-        std::sort(seeds.begin(), seeds.end());
-        for (std::size_t k = 0; k < seeds.size(); ++k) {
-            if (seeds[k] > bottom && seeds[k] < top) places.push_back(seeds[k]);
+        for (std::size_t k = 0; k < seeds_.size(); ++k) {
+            if (seeds_[k] > bottom && seeds_[k] < top) places.push_back(seeds_[k]);
             if (k > 0) {
-                const double middle = (seeds[k - 1] + seeds[k]) / 2;
+                const double middle = (seeds_[k - 1] + seeds_[k]) / 2;
                 if (middle > bottom && middle < top) places.push_back(middle);
             }
         }
@@ -162,22 +166,58 @@ private:
         return places;
     }
 
-    Solution scan_point(double x) {
-        const Solution* last = scan_.empty() ? nullptr : &scan_.back();
-        if (last == nullptr || !last->ok()) return tracker_.solve(x, 0);
+    /// Far from every seed and from the support found so far: the middle of a wide gap, where a solution
+    /// would say nothing and cost much. That nothing was missed there is for the mass to say.
+    bool in_wide_gap(double x, double reach) const {
+        if (!jumps_ || scan_.empty() || scan_.back().state == State::certified) return false;
+        if (range_.kappa > 0 && !seeds_.empty() && x < seeds_.front()) return false;
+        if (distance_to_seed(x) < reach) return false;
+        for (std::size_t k = scan_.size(); k-- > 0;)
+            if (scan_[k].state == State::certified) return scan_[k].omega.log_scale - x > reach;
+        return true;
+    }
+
+    /// What the last points of the scan suggest at x.
+    Unknowns scan_guess(double x) const {
+        const Solution& last = scan_.back();
         if (scan_.size() > 1) {
             const Solution& before = scan_[scan_.size() - 2];
-            const double h = last->omega.log_scale - before.omega.log_scale;
-            if (before.state == last->state && last->state == State::certified && h != 0) {
-                const double f = (x - last->omega.log_scale) / h;
+            const double h = last.omega.log_scale - before.omega.log_scale;
+            if (before.state == last.state && last.state == State::certified && h != 0) {
+                const double f = (x - last.omega.log_scale) / h;
                 if (std::abs(f) < 3) {
                     const double weights[2] = {-f, 1 + f};
-                    const Unknowns guess = mix_logarithms({&before.m, &last->m}, weights);
-                    return tracker_.solve(x, 0, &guess);
+                    return tracker_.equation().mix({&before.m, &last.m}, weights);
                 }
             }
         }
-        return tracker_.solve(x, 0, &last->m);
+        return last.m;
+    }
+
+    /// Adds the point x to the scan; inside the support with as many between as Newton needs to follow.
+    void scan_point(double x) {
+        int halvings = 0;
+        for (double y = x;;) {
+            if (scan_.empty() || !scan_.back().ok()) {
+                scan_.push_back(tracker_.solve(y, 0));
+                return;
+            }
+            const Unknowns guess = scan_guess(y);
+            const double from = scan_.back().omega.log_scale;
+            if (scan_.back().state == State::certified && halvings < max_halvings) {
+                Solution direct = tracker_.try_from(y, 0, guess);
+                if (!direct.ok()) {
+                    ++halvings;
+                    y = (from + y) / 2;
+                    continue;
+                }
+                scan_.push_back(std::move(direct));
+            } else {
+                scan_.push_back(tracker_.solve(y, 0, &guess));
+            }
+            if (y == x) return;
+            y = x;
+        }
     }
 
     /// Points by decreasing x, from above the support to its lower end.
@@ -186,6 +226,7 @@ private:
         tail_exponent_ = 0;
         mass_below_ = 0;
         const double step = range_.scan_step / refine;
+        const double reach = gap_reach * refine;
         const double top = range_.log_upper + 0.1;
         const bool open = range_.log_lower == -infinity;
         // An open lower end is looked for in stretches.
@@ -193,9 +234,15 @@ private:
         double x_top = top;
         int failures = 0;
         while (static_cast<int>(scan_.size()) < max_scan_points) {
-            for (const double x : scan_places(x_top, bottom, step * (1 + 0.1 * (top - x_top)))) {
+            for (const double x : scan_places(x_top, bottom, step)) {
                 if (!scan_.empty() && x >= scan_.back().omega.log_scale) continue;
-                scan_.push_back(scan_point(x));
+                if (in_wide_gap(x, reach)) continue;
+                const bool beside_gap = !scan_.empty() && scan_.back().state == State::gap;
+                scan_point(x);
+                if (jumps_ && beside_gap && !scan_.back().ok() && distance_to_seed(x) > seed_reach) {
+                    scan_.pop_back();  // a gap's middle again
+                    continue;
+                }
                 if (!open) continue;
                 if (reached_tail(0.1 * options_.tolerance)) return;
                 // Where rounding begins to show, the power law is the better continuation.
@@ -211,7 +258,10 @@ private:
             }
             if (!open) return;
             const Solution& last = scan_.back();
-            if (last.state == State::gap) {
+            if (last.state == State::gap && range_.kappa == 0) {
+                const bool below_seeds =
+                    !seeds_.empty() && last.omega.log_scale < seeds_.front() - reach && range_.kappa == 0;
+                if (below_seeds && jumps_) return;
                 const double below = tracker_.cumulative(last.omega.log_scale);
                 if (std::abs(below - range_.atom_at_zero) < 1e-6) return;
             }
@@ -220,17 +270,27 @@ private:
         }
     }
 
-    /// True where the density falls as a power and what is left below is negligible.
+    /// True where the density falls as a power, steadily, and what is left below is negligible. Next to the
+    /// lower edge of a band it falls faster and faster.
     bool reached_tail(double limit) {
-        if (scan_.size() < 2) return false;
-        const Solution& last = scan_.back();
-        const Solution& before = scan_[scan_.size() - 2];
-        if (last.state != State::certified || before.state != State::certified) return false;
-        const double d0 = density(before), d1 = density(last);
-        const double exponent = std::log(d0 / d1) / (before.omega.log_scale - last.omega.log_scale);
-        if (!(exponent > 0) || d1 / exponent > limit) return false;
-        tail_exponent_ = exponent;
-        mass_below_ = d1 / exponent;
+        if (scan_.size() < 3) return false;
+        const Solution* last[3];
+        for (std::size_t k = 0; k < 3; ++k) last[k] = &scan_[scan_.size() - 1 - k];
+        double exponent[2];
+        for (std::size_t k = 0; k < 2; ++k) {
+            if (last[k]->state != State::certified || last[k + 1]->state != State::certified) return false;
+            exponent[k] = std::log(density(*last[k + 1]) / density(*last[k])) /
+                          (last[k + 1]->omega.log_scale - last[k]->omega.log_scale);
+        }
+        const double left = density(*last[0]) / exponent[0];
+        const bool steady = std::abs(exponent[0] - exponent[1]) < 0.1 * exponent[0];
+        // Above the smallest noiseless singular value only the law's own exponent will do.
+        const double exact = 2 / (1 + range_.kappa);
+        const bool below_seeds = seeds_.empty() || last[0]->omega.log_scale < seeds_.front();
+        const bool own = range_.kappa > 0 && std::abs(exponent[0] - exact) < 0.05 * exact;
+        if (!(exponent[0] > 0) || !steady || left > limit || !(below_seeds || own)) return false;
+        tail_exponent_ = exponent[0];
+        mass_below_ = left;
         return true;
     }
 
@@ -343,7 +403,7 @@ private:
                 p.theta0 = bands[b].theta_end() * k / count;
                 p.theta1 = bands[b].theta_end() * (k + 1) / count;
                 for (std::size_t i = 0; i < panel::nodes; ++i)
-                    p.guesses.push_back(bands[b].guess(p.theta(panel::rule().place[i])));
+                    p.guesses.push_back(bands[b].guess(tracker_.equation(), p.theta(panel::rule().place[i])));
                 panels.push_back(std::move(p));
             }
         }
@@ -396,7 +456,7 @@ private:
         descents_ += descents;
     }
 
-    static std::vector<Panel> halve(const Panel& parent) {
+    std::vector<Panel> halve(const Panel& parent) const {
         std::vector<Panel> children(2);
         for (std::size_t c = 0; c < 2; ++c) {
             Panel& child = children[c];
@@ -410,7 +470,7 @@ private:
             for (std::size_t i = 0; i < panel::nodes; ++i) {
                 const double t = (child.theta(panel::rule().place[i]) - parent.theta0) / parent.half() - 1;
                 const auto weights = panel::interpolation(t);
-                child.guesses.push_back(mix_logarithms(values, weights.data()));
+                child.guesses.push_back(tracker_.equation().mix(values, weights.data()));
             }
         }
         return children;
@@ -461,17 +521,23 @@ private:
         Density& d = law.density;
         d.mass_below = mass_below_;
         d.tail_exponent = tail_exponent_;
-        if (range_.atom_at_zero > 0) d.atoms.push_back({-infinity, range_.atom_at_zero});
+        d.atoms = atoms_;
         for (std::size_t b = 0; b < bands.size(); ++b) {
             const bool reaches_zero = b == 0 && tail_exponent_ > 0;
             d.support.push_back({reaches_zero ? -infinity : bands[b].lower.log_s, bands[b].upper.log_s});
         }
-        double base = range_.atom_at_zero + mass_below_;
+        double base = mass_below_;
+        std::size_t next_atom = 0;
+        const auto pass_atoms = [&](double x) {
+            for (; next_atom < atoms_.size() && atoms_[next_atom].log_place < x; ++next_atom)
+                base += atoms_[next_atom].mass;
+        };
         const panel::Rule& rule = panel::rule();
         for (Panel& p : panels) {
             const Band& band = bands[p.band];
             for (std::size_t i = 0; i < panel::nodes; ++i) {
                 const double theta = p.theta(rule.place[i]);
+                pass_atoms(band.x(theta));
                 double inside = 0;
                 for (std::size_t j = 0; j < panel::nodes; ++j)
                     inside += rule.cumulative[i][j] * p.integrand[j];
@@ -483,13 +549,17 @@ private:
             }
             for (std::size_t i = 0; i < panel::nodes; ++i) base += p.half() * rule.weight[i] * p.integrand[i];
         }
+        pass_atoms(infinity);
         total_mass_ = base;
         return law;
     }
 
     Range range_;
+    std::vector<Density::Atom> atoms_;  ///< by place
     DensityOptions options_;
     Tracker tracker_;
+    std::vector<double> seeds_;   ///< increasing
+    bool jumps_ = false;          ///< the equation can be entered at any scale
     std::vector<Solution> scan_;  ///< by decreasing x
     double tail_exponent_ = 0, mass_below_ = 0, total_mass_ = 0;
     long newton_steps_ = 0;
@@ -504,8 +574,9 @@ double density_log(const Equation& equation, const Solution& solution) {
     return std::max(0.0, -2 / pi * equation.scaled_green(solution.omega, solution.m).imag());
 }
 
-SolvedLaw solve_density(const Tracker& tracker, const Range& range, const DensityOptions& options) {
-    return Solver(tracker, range, options).run();
+SolvedLaw solve_density(const Tracker& tracker, const Range& range, const std::vector<Density::Atom>& atoms,
+                        const DensityOptions& options) {
+    return Solver(tracker, range, atoms, options).run();
 }
 
 }  // namespace spectra::dyson

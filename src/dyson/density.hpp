@@ -38,7 +38,10 @@ struct SolvedLaw {
 ///    of Gauss–Legendre nodes, and halve the panels whose Legendre series has not decayed. Panels of one
 ///    generation are independent and run in parallel.
 /// 4. The mass must come out as one. If not, a band was missed: scan again three times finer.
-SolvedLaw solve_density(const Tracker& tracker, const Range& range, const DensityOptions& options);
+///
+/// Atoms, where the equation has them, are given: they are exact (atoms.hpp).
+SolvedLaw solve_density(const Tracker& tracker, const Range& range, const std::vector<Density::Atom>& atoms,
+                        const DensityOptions& options);
 
 /// −(2/π) Im of the scaled Green's function, never negative.
 double density_log(const Equation& equation, const Solution& solution);

@@ -32,9 +32,25 @@ public:
     /// The right solution for |ω| → ∞, to relative order 1/ω².
     virtual Unknowns far(const Frequency& omega) const = 0;
 
-    /// Newton's correction δ relative to each unknown: m_i ← m_i (1 + δ_i). False where the
-    /// linearised equation is singular or a number is not finite.
+    /// A guess from which Newton converges on the imaginary axis ω = i e^{log_scale}, at any scale inside or
+    /// near the support; empty where there is none and solutions must be followed from far away.
+    virtual Unknowns start(double /*log_scale*/) const { return {}; }
+
+    /// Newton's correction δ in units of scale(m), to be applied by moved(). False where the linearised
+    /// equation is singular or a number is not finite.
     virtual bool newton_step(const Frequency& omega, const Unknowns& m, Unknowns& delta) = 0;
+
+    /// m after a fraction of the correction: m_i + fraction·scale_i δ_i unless overridden.
+    virtual Unknowns moved(const Unknowns& m, const Unknowns& delta, double fraction) const {
+        return m + fraction * scale(m).cwiseProduct(delta);
+    }
+
+    /// What a change of each unknown is measured against: its own value, unless it may vanish.
+    virtual Unknowns scale(const Unknowns& m) const { return m; }
+
+    /// Σ_k weights_k values_k, Σ weights = 1, as a guess between or beyond solutions. By default in the
+    /// logarithms: order parameters follow powers of s over many decades.
+    virtual Unknowns mix(const std::vector<const Unknowns*>& values, const double* weights) const;
 
     /// The right half plane: true where the imaginary part of every order parameter has the sign
     /// that only the right solution has: below −slack·|m|. Zero is strict; a negative slack

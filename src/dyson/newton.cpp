@@ -55,11 +55,11 @@ Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int m
         const double step = delta.cwiseAbs().maxCoeff();
         if (!std::isfinite(step) || step > 1e8) return result;
         double fraction = step > 2 ? 2 / step : 1;
-        trial = m + fraction * m.cwiseProduct(delta);
+        trial = equation.moved(m, delta, fraction);
         for (int h = 0; h < max_halvings && step > real_slack; ++h) {
             if (equation.admissible(omega, trial, -slack)) break;
             fraction /= 2;
-            trial = m + fraction * m.cwiseProduct(delta);
+            trial = equation.moved(m, delta, fraction);
         }
         m = trial;
         result.residual = step;
@@ -69,7 +69,7 @@ Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int m
         }
         // Rounding has stopped the convergence: is that where conditioning says it must stop?
         if (step < 1e-5 && step > 0.2 * previous && fraction == 1) {
-            result.floor = 10 * jitter(equation, omega, m, steps);
+            result.floor = 30 * jitter(equation, omega, m, steps);
             result.converged = step <= result.floor && result.floor < 1e-4;
             return result;
         }
@@ -79,6 +79,16 @@ Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int m
 }
 
 }  // namespace
+
+bool continues_above(Equation& equation, const Frequency& omega, const Unknowns& m) {
+    constexpr double height = 1e-5;
+    Unknowns delta;
+    const Frequency above{omega.log_scale, omega.direction * Complex(1, height)};
+    if (!equation.newton_step(above, m, delta)) return false;
+    const Unknowns scale = equation.scale(m);
+    const Unknowns slope = Complex(0, 1) * scale.cwiseProduct(delta).imag().cast<Complex>() / height;
+    return equation.admissible(omega, slope + m, -1e-6);
+}
 
 Solution newton(Equation& equation, const Frequency& omega, const Unknowns& guess, int max_steps) {
     Solution solution;
@@ -95,8 +105,9 @@ Solution newton(Equation& equation, const Frequency& omega, const Unknowns& gues
     }
     // Inside the support: complex, and no imaginary part of the wrong sign. Where a layer is far from
     // the scale of s its own parameter may be real to rounding, so signs are judged to that.
-    const double rounding = std::max(1e-13, 10 * solution.floor);
-    const double imaginary = solution.m.imag().cwiseQuotient(solution.m.cwiseAbs()).cwiseAbs().maxCoeff();
+    const double rounding = std::max({1e-13, 10 * solution.floor, 10 * solution.residual});
+    const double imaginary =
+        solution.m.imag().cwiseQuotient(equation.scale(solution.m).cwiseAbs()).cwiseAbs().maxCoeff();
     if (imaginary > std::max(real_slack, 10 * rounding) &&
         equation.admissible(omega, solution.m, -rounding)) {
         solution.state = State::certified;

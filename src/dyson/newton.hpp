@@ -31,4 +31,8 @@ inline constexpr double certified_step = 1e-10;
 /// a real one is the right one where the linearised map is stable; anything else is failed.
 Solution newton(Equation& equation, const Frequency& omega, const Unknowns& guess, int max_steps = 25);
 
+/// For real ω and a real solution: true where it continues into the upper half plane as the right solution
+/// does, every order parameter's imaginary part falling below zero. One Newton step at ω(1 + iε).
+bool continues_above(Equation& equation, const Frequency& omega, const Unknowns& m);
+
 }  // namespace spectra::dyson

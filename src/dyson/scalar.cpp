@@ -26,8 +26,9 @@ public:
     explicit Scalar(const Network& network) {
         const auto n = static_cast<std::size_t>(network.streams);
         layers_.resize(network.mixers.size());
+        const std::vector<double> all = sigma2(network);
         for (std::size_t l = 0; l < layers_.size(); ++l) {
-            layers_[l].sigma2 = sigma2(network)[l];
+            layers_[l].sigma2 = all[l];
             if (l > 0 && network.mixers[l] == network.mixers[l - 1]) {
                 layers_[l].a2 = layers_[l - 1].a2;
                 continue;

@@ -3,7 +3,11 @@
 #include "dyson/chain.hpp"
 #include "dyson/density.hpp"
 #include "dyson/moments.hpp"
+#include "dyson/printed.hpp"
+#include "dyson/s_transform.hpp"
 #include "dyson/scalar.hpp"
+#include "dyson/site_draws.hpp"
+#include "dyson/tied.hpp"
 #include "dyson/tracker.hpp"
 
 #include <omp.h>
@@ -15,6 +19,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 namespace spectra::dyson {
 namespace {
@@ -22,37 +27,61 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::unique_ptr<Equation> make_equation(const Network& network, Method method) {
-    return method == Method::operator_valued ? make_chain(network) : make_scalar(network);
+    switch (method) {
+        case Method::scalar:
+            return make_scalar(network);
+        case Method::s_transform:
+            return make_s_transform(network);
+        case Method::printed:
+            return make_printed(network);
+        case Method::operator_valued:
+            break;
+    }
+    if (std::holds_alternative<TiedBranch>(network.branch)) return make_tied(network);
+    return make_chain(network);
 }
 
 bool noiseless(const Network& network) {
-    return std::all_of(sigma2(network).begin(), sigma2(network).end(), [](double v) { return v == 0; });
+    const auto all = sigma2(network);
+    return std::all_of(all.begin(), all.end(), [](double v) { return v == 0; });
 }
 
 bool any_layer_is_zero(const Network& network) {
+    const auto all = sigma2(network);
     for (std::size_t l = 0; l < network.mixers.size(); ++l)
-        if (network.mixers[l].isZero(0) && sigma2(network)[l] == 0) return true;
+        if (network.mixers[l].isZero(0) && all[l] == 0) return true;
     return false;
 }
 
-/// Without noise the law is the singular values of the product of the mixers. Values closer than
-/// rounding are one atom.
-Density atoms_of_product(const Network& network) {
-    Density density;
-    const double mass = 1.0 / network.streams;
-    const int zeros = static_cast<int>(std::lround(atom_at_zero(network) * network.streams));
-    std::vector<double> values = log_singular_values_of_product(network.mixers);
-    std::sort(values.begin(), values.end());
-    for (int k = 0; k < zeros; ++k) values[static_cast<std::size_t>(k)] = -infinity;
-    const double close = 1e-13 * network.depth();
-    for (const double value : values) {
-        if (!density.atoms.empty() &&
-            (value == density.atoms.back().log_place || value - density.atoms.back().log_place < close))
-            density.atoms.back().mass += mass;
-        else
-            density.atoms.push_back({value, mass});
+bool isotropic_gaussian(const Network& network) {
+    const auto* branch = std::get_if<IsotropicBranch>(&network.branch);
+    return branch != nullptr && branch->law.empty();
+}
+
+Range range_of(const Network& network, Method method) {
+    return method == Method::printed ? printed::range(network) : range(network);
+}
+
+/// Companion solutions where bands can be, and a few below the top.
+std::vector<double> anchors(const Range& range) {
+    std::vector<double> places = range.log_seeds;
+    for (double x = range.log_upper; x > std::max(range.log_lower, range.log_upper - 10); x -= 2)
+        places.push_back(x);
+    std::erase_if(places, [](double x) { return !std::isfinite(x); });
+    return places;
+}
+
+double mean_square_of(const Network& network, Method method) {
+    switch (method) {
+        case Method::scalar:
+            return scalar_mean_square(network);
+        case Method::printed:
+            return printed::mean_square(network);
+        case Method::operator_valued:
+        case Method::s_transform:
+            break;
     }
-    return density;
+    return mean_square(network);
 }
 
 void append(Curve& curve, const Equation& equation, const Solution& s, double log_s, Complex omega) {
@@ -149,7 +178,39 @@ void finish(Theory& theory, const std::chrono::steady_clock::time_point& start) 
     summary.mass = theory.law.mass();
     summary.mean_square = metrics.mean_square;
     summary.log_mean = metrics.log_mean;
+    summary.mean_fourth = theory.law.expectation([](double x) { return std::exp(4 * x); });
     summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::vector<Density::Atom> zero_atom(const Range& support) {
+    if (!(support.atom_at_zero > 0)) return {};
+    return {{-infinity, support.atom_at_zero}};
+}
+
+/// The relative difference of g between the two halves of the sampled sites, where it is largest on a few
+/// points of the support: what the sample leaves undetermined.
+double site_error(const Network& network, const Spectrum& law) {
+    double worst = 0;
+    const auto metrics = law.metrics();
+    std::vector<std::complex<double>> points;
+    for (const double f : {0.3, 0.6, 0.9}) {
+        const double s = f * metrics.largest;
+        points.emplace_back(s, 0.1 * s);
+    }
+    const auto solve_half = [&](SiteHalf half) {
+        const Range support = range(network);
+        Tracker tracker(make_chain(network, half), support.log_upper, anchors(support));
+        std::vector<Complex> g;
+        for (const auto& w : points) {
+            const Solution s = tracker.solve(w);
+            g.push_back(tracker.equation().scaled_green(s.omega, s.m) * std::exp(-s.omega.log_scale));
+        }
+        return g;
+    };
+    const auto first = solve_half(SiteHalf::first), second = solve_half(SiteHalf::second);
+    for (std::size_t k = 0; k < points.size(); ++k)
+        worst = std::max(worst, std::abs(first[k] - second[k]) / std::abs(first[k] + second[k]));
+    return worst;
 }
 
 /// The law must pass the sum rules that are known exactly.
@@ -157,8 +218,13 @@ void check_sum_rules(Summary& summary, bool law_complete, const std::string& law
     const double mass_error = std::abs(summary.mass - 1);
     const bool both_zero = summary.mean_square == 0 && summary.mean_square_exact == 0;
     const double square_error = both_zero ? 0 : std::abs(summary.mean_square / summary.mean_square_exact - 1);
-    const bool both_infinite = summary.log_mean == summary.log_mean_exact;
-    const double log_error = both_infinite ? 0 : std::abs(summary.log_mean - summary.log_mean_exact);
+    const double log_exact = summary.log_mean_exact.value_or(summary.log_mean);
+    const double log_error = summary.log_mean == log_exact ? 0 : std::abs(summary.log_mean - log_exact);
+    const double fourth_error = summary.mean_fourth_exact && *summary.mean_fourth_exact > 0 &&
+                                        std::isfinite(*summary.mean_fourth_exact) &&
+                                        std::isfinite(summary.mean_fourth)
+                                    ? std::abs(summary.mean_fourth / *summary.mean_fourth_exact - 1)
+                                    : 0;
     if (!law_complete) {
         summary.message = law_message;
     } else if (summary.uncertified > 0) {
@@ -168,7 +234,9 @@ void check_sum_rules(Summary& summary, bool law_complete, const std::string& law
         summary.message = "the mass differs from 1 by " + std::to_string(mass_error);
     } else if (!(square_error <= 1e-5)) {
         summary.message = "the mean square differs from its exact value by " + std::to_string(square_error);
-    } else if (!(log_error <= 1e-4 * (1 + std::abs(summary.log_mean_exact)))) {
+    } else if (!(fourth_error <= 1e-5)) {
+        summary.message = "the fourth moment differs from its exact value by " + std::to_string(fourth_error);
+    } else if (!(log_error <= 1e-4 * (1 + std::abs(log_exact)))) {
         summary.message = "the mean of ln s differs from its exact value by " + std::to_string(log_error);
     } else {
         summary.certified = true;
@@ -179,27 +247,66 @@ void check_sum_rules(Summary& summary, bool law_complete, const std::string& law
 }  // namespace
 
 std::string name(Method method) {
-    return method == Method::operator_valued ? "ov" : "scalar";
+    switch (method) {
+        case Method::scalar:
+            return "scalar";
+        case Method::s_transform:
+            return "s-transform";
+        case Method::printed:
+            return "printed";
+        case Method::operator_valued:
+            break;
+    }
+    return "ov";
+}
+
+void check(const Network& network, Method method) {
+    if (method == Method::operator_valued) {
+        const int size = network.depth() * network.streams;
+        if (std::holds_alternative<TiedBranch>(network.branch) && size > max_tied_size)
+            throw std::invalid_argument(
+                "theory ov of a tied branch solves for all pairs of layers at once: L·n is " +
+                std::to_string(size) + "; accepted: up to " + std::to_string(max_tied_size));
+        return;
+    }
+    if (!isotropic_gaussian(network))
+        throw std::invalid_argument("theory " + name(method) +
+                                    " knows isotropic Gaussian branches only; accepted here: ov");
+    if (method == Method::s_transform && !s_transform_is_exact(network))
+        throw std::invalid_argument(
+            "theory s-transform is exact for one stream, or mixers that are multiples of orthogonal "
+            "matrices; "
+            "accepted here: ov, scalar, printed");
 }
 
 Theory solve(const Network& network, Method method, const Options& options) {
     check(network);
+    check(network, method);
     const auto start = std::chrono::steady_clock::now();
     Theory theory;
     theory.method = method;
     theory.eta = options.eta;
     Summary& summary = theory.summary;
-    const bool scalar = method == Method::scalar;
-    summary.mean_square_exact = scalar ? scalar_mean_square(network) : mean_square(network);
-    summary.log_mean_exact = log_mean(network);
+    const bool exact = method == Method::operator_valued || method == Method::s_transform;
+    summary.mean_square_exact = mean_square_of(network, method);
+    // Sampled sites have the exact mean square, not the other averages.
+    const bool sampled =
+        std::holds_alternative<ActivationBranch>(network.branch) && !site_draws(network).exact;
+    if (method != Method::printed && !sampled) {
+        summary.log_mean_exact = log_mean(network);
+        if (const auto value = kappa(network); value && *value > 0)
+            summary.tail_exponent_exact = 2 / (1 + *value);
+    }
+    if (exact && !sampled) summary.mean_fourth_exact = mean_fourth(network);
 
     SolvedLaw law;
-    const bool pure_atoms = noiseless(network) && (!scalar || network.depth() == 1);
+    const bool pure_atoms =
+        noiseless(network) && (exact || (method == Method::scalar && network.depth() == 1));
     if (any_layer_is_zero(network)) {
         law.density.atoms.push_back({-infinity, 1.0});
         law.complete = true;
     } else if (pure_atoms) {
-        law.density = atoms_of_product(network);
+        law.density.atoms = atoms(network);
         law.complete = true;
     }
     const bool has_curve = !any_layer_is_zero(network) && (options.eta > 0 || options.grid || !law.complete);
@@ -210,20 +317,21 @@ Theory solve(const Network& network, Method method, const Options& options) {
         return theory;
     }
 
-    const Range support = range(network);
-    const double near = std::max(support.log_lower, support.log_upper - 10);
-    const Tracker tracker(make_equation(network, method), support.log_upper, near);
+    const Range support = range_of(network, method);
+    const Tracker tracker(make_equation(network, method), support.log_upper, anchors(support));
     if (!law.complete) {
         DensityOptions density_options;
         density_options.points = options.points;
         density_options.tolerance = options.tolerance;
         density_options.threads = options.threads;
-        law = solve_density(tracker, support, density_options);
+        law = solve_density(tracker, support, exact ? atoms(network) : zero_atom(support), density_options);
         summary.newton_steps = law.newton_steps;
         summary.passes = static_cast<long>(law.passes);
         summary.descents = law.descents;
     }
     theory.law = Spectrum::from_density(law.density);
+    summary.tail_exponent = law.density.tail_exponent;
+    if (sampled) summary.average_error = site_error(network, theory.law);
     if (options.grid || options.eta > 0) {
         theory.curve = solve_curve(tracker, curve_places(options, theory.law), law, options, summary);
     } else {
@@ -241,9 +349,11 @@ Green green(const Network& network, const std::vector<std::complex<double>>& ome
     Green result;
     result.omega = omega;
     const bool zero = any_layer_is_zero(network);
+    check(network, Method::operator_valued);
     const Range support = zero ? Range{} : range(network);
     std::optional<Tracker> tracker;
-    if (!zero) tracker.emplace(make_chain(network), support.log_upper, support.log_upper - 5);
+    if (!zero)
+        tracker.emplace(make_equation(network, Method::operator_valued), support.log_upper, anchors(support));
     for (const Complex w : omega) {
         if (zero) {  // J = 0
             result.g.push_back(1.0 / w);

@@ -15,10 +15,17 @@ namespace spectra::dyson {
 enum class Method {
     operator_valued,  ///< "ov": the chain, exact at every depth (docs/theory.md)
     scalar,           ///< "scalar": one-layer equations multiplied as if they were free scalars
+    s_transform,      ///< "s-transform": a second method, where it is exact (s_transform.hpp)
+    printed,          ///< "printed": the source paper's equation (7) as printed, for comparison (printed.hpp)
 };
 
-/// "ov", "scalar".
+/// "ov", "scalar", "s-transform", "printed".
 std::string name(Method method);
+
+/// Throws std::invalid_argument, one line with the reason, where a method does not know a network: all but
+/// ov want isotropic Gaussian branches, s-transform orthogonal mixers as well, ov tied chains of limited
+/// size.
+void check(const Network& network, Method method);
 
 /// Points chosen by the user instead of the adaptive grid.
 struct Grid {
@@ -63,7 +70,12 @@ struct Summary {
     double mean_square = 0;        ///< of the solved law
     double mean_square_exact = 0;  ///< by the moment recursion (for this method)
     double log_mean = 0;
-    double log_mean_exact = 0;
+    std::optional<double> log_mean_exact;       ///< where a formula is known
+    std::optional<double> mean_fourth_exact;    ///< E s⁴, where a formula is known
+    double mean_fourth = 0;                     ///< of the solved law
+    std::optional<double> tail_exponent_exact;  ///< of the density per ln s at small s: 2/(1 + κ)
+    double tail_exponent = 0;                   ///< measured at the lower end of the solved points
+    std::optional<double> average_error;        ///< activations: relative error of g by the sampled sites
     double largest_residual = 0;
     double seconds = 0;
 };

@@ -9,6 +9,8 @@ namespace {
 
 constexpr double companion_tilt = 0.5;
 constexpr double companion_spacing = 0.5;
+constexpr double start_distance = 2;
+constexpr double lost_distance = 6;  // a start that fails so far from every anchor is in a wide gap
 constexpr double descent_factor = 3;
 constexpr double smallest_tilt = 1e-10;
 
@@ -18,7 +20,7 @@ Frequency at_tilt(double log_s, double tilt) {
 
 }  // namespace
 
-Tracker::Tracker(std::unique_ptr<Equation> equation, double log_far, double log_near)
+Tracker::Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector<double> anchors)
     : equation_(std::move(equation)) {
     Frequency top = at_tilt(log_far + 3, companion_tilt);
     Solution solution;
@@ -27,12 +29,21 @@ Tracker::Tracker(std::unique_ptr<Equation> equation, double log_far, double log_
         solution = attempt(top, equation_->far(top));
     if (!solution.ok()) return;
     companions_.push_back(solution);
-    while (companions_.back().omega.log_scale > log_near) {
-        const Frequency next =
-            at_tilt(companions_.back().omega.log_scale - companion_spacing, companion_tilt);
-        solution = follow(companions_.back(), next);
-        if (!solution.ok()) return;
-        companions_.push_back(solution);
+    std::sort(anchors.rbegin(), anchors.rend());
+    for (const double anchor : anchors) {
+        // Each anchor from a start of its own; where there is none, down the line from the one above.
+        if (companions_.back().omega.log_scale - anchor < companion_spacing) continue;
+        solution = from_start(anchor);
+        if (solution.ok()) {
+            companions_.push_back(solution);
+            continue;
+        }
+        while (companions_.back().omega.log_scale > anchor) {
+            const double next = std::max(anchor, companions_.back().omega.log_scale - companion_spacing);
+            solution = follow(companions_.back(), at_tilt(next, companion_tilt));
+            if (!solution.ok()) return;
+            companions_.push_back(solution);
+        }
     }
 }
 
@@ -74,16 +85,34 @@ Solution Tracker::follow(const Solution& from, const Frequency& to) {
     return here;
 }
 
+Solution Tracker::from_start(double log_s) {
+    const Unknowns guess = equation_->start(log_s);
+    if (guess.size() == 0) return {};
+    Solution here = attempt({log_s, {0.0, 1.0}}, guess, 40);
+    if (!here.ok()) return here;
+    const int steps = here.steps;
+    here = follow(here, at_tilt(log_s, companion_tilt));
+    here.steps += steps;
+    return here;
+}
+
 Solution Tracker::companion(double log_s) {
     if (companions_.empty()) return {};
     const auto nearest =
         std::min_element(companions_.begin(), companions_.end(), [&](const auto& a, const auto& b) {
             return std::abs(a.omega.log_scale - log_s) < std::abs(b.omega.log_scale - log_s);
         });
-    Solution here = *nearest;
-    const double distance = log_s - here.omega.log_scale;
-    const int pieces = std::max(1, static_cast<int>(std::ceil(std::abs(distance) / companion_spacing)));
+    const double distance = log_s - nearest->omega.log_scale;
     int steps = 0;
+    if (std::abs(distance) > start_distance) {
+        Solution started = from_start(log_s);
+        if (started.ok()) return started;
+        const bool below_all = log_s < companions_.back().omega.log_scale;
+        if (started.steps > 0 && std::abs(distance) > lost_distance && !below_all) return started;
+        steps += started.steps;
+    }
+    Solution here = *nearest;
+    const int pieces = std::max(1, static_cast<int>(std::ceil(std::abs(distance) / companion_spacing)));
     for (int k = 1; k <= pieces && here.ok(); ++k) {
         const double x = k == pieces ? log_s : nearest->omega.log_scale + distance * k / pieces;
         here = follow(here, at_tilt(x, companion_tilt));
@@ -91,6 +120,10 @@ Solution Tracker::companion(double log_s) {
     }
     here.steps = steps;
     return here;
+}
+
+Solution Tracker::try_from(double log_s, double tilt, const Unknowns& guess) {
+    return attempt(at_tilt(log_s, tilt), guess, 15);
 }
 
 Solution Tracker::solve(double log_s, double tilt, const Unknowns* guess) {

@@ -22,10 +22,10 @@ SingleThreadedBlas::~SingleThreadedBlas() {
     if (before_ > 1) openblas_set_num_threads(before_);
 }
 
-void multiply(int size, const double* a, const double* b, double* out) {
+void multiply(int rows, int inner, int columns, const double* a, const double* b, double* out) {
     const double one = 1;
     const double zero = 0;
-    dgemm_("N", "N", &size, &size, &size, &one, a, &size, b, &size, &zero, out, &size);
+    dgemm_("N", "N", &rows, &columns, &inner, &one, a, &rows, b, &inner, &zero, out, &rows);
 }
 
 }  // namespace spectra::montecarlo

@@ -15,7 +15,7 @@ private:
     int before_ = 0;
 };
 
-/// out = a·b, all size×size, column-major and apart from each other.
-void multiply(int size, const double* a, const double* b, double* out);
+/// out = a·b, rows×inner by inner×columns, all column-major and apart from each other.
+void multiply(int rows, int inner, int columns, const double* a, const double* b, double* out);
 
 }  // namespace spectra::montecarlo

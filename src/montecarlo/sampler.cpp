@@ -8,50 +8,83 @@
 #include <utility>
 
 namespace spectra::montecarlo {
+namespace {
 
-std::vector<Layer> scaled_layers(const std::vector<Mixer>& mixers, const std::vector<double>& sigma2) {
-    std::vector<Layer> layers;
-    layers.reserve(mixers.size());
-    for (std::size_t l = 0; l < mixers.size(); ++l) {
-        Layer layer{mixers[l], std::sqrt(sigma2[l]), 0};
-        const double largest = std::max(layer.mixer.cwiseAbs().maxCoeff(), layer.sigma);
-        if (largest > 0) {
-            std::frexp(largest, &layer.exponent);
-            // Two steps: 2^{−exponent} itself may leave the range of double.
-            const int half = layer.exponent / 2;
-            const double first = std::ldexp(1.0, -half);
-            const double second = std::ldexp(1.0, half - layer.exponent);
-            layer.mixer = (layer.mixer * first) * second;
-            layer.sigma = (layer.sigma * first) * second;
-        }
-        layers.push_back(std::move(layer));
-    }
-    return layers;
+std::size_t squared(int size) {
+    return static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
 }
+
+}  // namespace
 
 Sampler::Sampler(int streams, int width) : streams_(streams), width_(width), size_(streams * width) {
-    const auto entries = static_cast<std::size_t>(size_) * static_cast<std::size_t>(size_);
-    layer_.resize(entries);
-    product_.resize(entries);
-    next_.resize(entries);
+    product_.resize(squared(size_));
+    next_.resize(squared(size_));
 }
 
-void Sampler::draw_layer(const Layer& layer, random::Stream stream, double* out) const {
-    const auto size = static_cast<std::size_t>(size_);
-    const std::span<double> entries(out, size * size);
-    if (layer.sigma > 0) {
-        stream.fill_normal(entries);
-        const double scale = layer.sigma / std::sqrt(static_cast<double>(size_));
-        for (double& x : entries) x *= scale;
-    } else {
-        std::fill(entries.begin(), entries.end(), 0.0);
+void Sampler::draw_slopes(const Neurons& neurons, random::Stream stream) {
+    slopes_.resize(static_cast<std::size_t>(size_));
+    const auto& activation = neurons.activation;
+    const double deviation = std::sqrt(neurons.preactivation_variance);
+    for (double& slope : slopes_) {
+        slope = activation.kind == ActivationKind::bernoulli
+                    ? (stream.uniform() < activation.probability ? 1 : 0)
+                    : derivative(activation, deviation * stream.normal());
     }
-    const auto width = static_cast<std::size_t>(width_);
+}
+
+/// F, or W with its slopes.
+void Sampler::draw_factor(const Layer& layer, std::uint32_t l, std::uint64_t seed, std::uint32_t sample,
+                          int size, double* out) {
+    const std::span<double> entries(out, squared(size));
+    random::Stream stream(seed, random::Purpose::branch, layer.tied ? 0 : l, sample);
+    if (layer.law) {
+        if (!bi_invariant_ || bi_invariant_->size() != size) bi_invariant_.emplace(size);
+        bi_invariant_->draw(*layer.law, stream, out);
+        for (double& x : entries) x *= layer.sigma;
+        return;
+    }
+    if (layer.tied) {
+        const Shared wanted{seed, sample};
+        if (shared_of_ != wanted || shared_.size() != entries.size()) {
+            shared_.resize(entries.size());
+            stream.fill_normal(shared_);
+            shared_of_ = wanted;
+        }
+        std::copy(shared_.begin(), shared_.end(), entries.begin());
+    } else {
+        stream.fill_normal(entries);
+    }
+    const double sigma = layer.neurons ? layer.neurons->sigma_w : layer.sigma;
+    const double scale = sigma / std::sqrt(static_cast<double>(size));
+    for (double& x : entries) x *= scale;
+    if (layer.neurons) {
+        draw_slopes(*layer.neurons, random::Stream(seed, random::Purpose::slope, l, sample));
+        Eigen::Map<Eigen::ArrayXXd>(out, size, size).colwise() *=
+            Eigen::Map<const Eigen::ArrayXd>(slopes_.data(), size);
+    }
+}
+
+void Sampler::draw_layer(const Layer& layer, std::uint32_t l, std::uint64_t seed, std::uint32_t sample,
+                         double* out) {
+    Eigen::Map<Eigen::MatrixXd> matrix(out, size_, size_);
+    if (layer.noiseless()) {
+        matrix.setZero();
+    } else if (layer.hyper_connection()) {
+        factor_.resize(squared(width_));
+        draw_factor(layer, l, seed, sample, width_, factor_.data());
+        const Eigen::Map<const Eigen::MatrixXd> factor(factor_.data(), width_, width_);
+        for (int j = 0; j < streams_; ++j) {
+            for (int i = 0; i < streams_; ++i) {
+                matrix.block(i * width_, j * width_, width_, width_) =
+                    (layer.post[i] * layer.pre[j]) * factor;
+            }
+        }
+    } else {
+        draw_factor(layer, l, seed, sample, size_, out);
+    }
     for (int j = 0; j < streams_; ++j) {
         for (int i = 0; i < streams_; ++i) {
-            double* at =
-                out + static_cast<std::size_t>(j) * width * size + static_cast<std::size_t>(i) * width;
-            for (std::size_t a = 0; a < width; ++a) at[a * (size + 1)] += layer.mixer(i, j);
+            matrix.block(i * width_, j * width_, width_, width_).diagonal().array() += layer.mixer(i, j);
         }
     }
 }
@@ -66,21 +99,47 @@ void Sampler::apply_mixer(const Mixer& mixer, const double* in, double* out) con
     }
 }
 
+/// out = (mixer ⊗ I_p + (post preᵀ) ⊗ F) in with F in factor_: N²(p + n) operations instead of N³.
+void Sampler::apply_hyper_connection(const Layer& layer, const double* in, double* out) {
+    const auto entries = static_cast<std::size_t>(width_) * static_cast<std::size_t>(size_);
+    read_.resize(entries);
+    written_.resize(entries);
+    Eigen::Map<Eigen::MatrixXd> read(read_.data(), width_, size_);
+    const Eigen::Map<const Eigen::MatrixXd> written(written_.data(), width_, size_);
+    for (int column = 0; column < size_; ++column) {
+        const auto offset = static_cast<std::size_t>(column) * static_cast<std::size_t>(size_);
+        const Eigen::Map<const Eigen::MatrixXd> from(in + offset, width_, streams_);
+        read.col(column).noalias() = from.lazyProduct(layer.pre);
+    }
+    multiply(width_, width_, size_, factor_.data(), read_.data(), written_.data());
+    apply_mixer(layer.mixer, in, out);
+    for (int column = 0; column < size_; ++column) {
+        const auto offset = static_cast<std::size_t>(column) * static_cast<std::size_t>(size_);
+        Eigen::Map<Eigen::MatrixXd> to(out + offset, width_, streams_);
+        to.noalias() += written.col(column).lazyProduct(layer.post.transpose());
+    }
+}
+
 void Sampler::draw(const std::vector<Layer>& layers, std::uint64_t seed, std::uint32_t sample) {
     exponent_ = 0;
-    for (std::size_t l = 0; l < layers.size(); ++l) {
-        const auto& layer = layers[l];
-        const random::Stream stream(seed, random::Purpose::branch, static_cast<std::uint32_t>(l), sample);
+    for (std::size_t index = 0; index < layers.size(); ++index) {
+        const auto& layer = layers[index];
+        const auto l = static_cast<std::uint32_t>(index);
         exponent_ += layer.exponent;
         if (l == 0) {
-            draw_layer(layer, stream, product_.data());
+            draw_layer(layer, l, seed, sample, product_.data());
             continue;
         }
-        if (layer.sigma > 0) {
-            draw_layer(layer, stream, layer_.data());
-            multiply(size_, layer_.data(), product_.data(), next_.data());
-        } else {
+        if (layer.noiseless()) {
             apply_mixer(layer.mixer, product_.data(), next_.data());
+        } else if (layer.hyper_connection()) {
+            factor_.resize(squared(width_));
+            draw_factor(layer, l, seed, sample, width_, factor_.data());
+            apply_hyper_connection(layer, product_.data(), next_.data());
+        } else {
+            layer_.resize(squared(size_));
+            draw_layer(layer, l, seed, sample, layer_.data());
+            multiply(size_, size_, size_, layer_.data(), product_.data(), next_.data());
         }
         std::swap(product_, next_);
         rescale();

@@ -1,33 +1,29 @@
 #pragma once
 
-#include "mixers/mixer.hpp"
 #include "montecarlo/aligned.hpp"
+#include "montecarlo/haar.hpp"
+#include "montecarlo/layer.hpp"
 #include "random/stream.hpp"
 
 #include <Eigen/Core>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace spectra::montecarlo {
 
-/// A layer divided by a power of two: Y_l = 2^exponent (mixer ⊗ I_p + X), X entries N(0, sigma²/N). The
-/// larger of |A|'s largest entry and σ lies in [½, 1), so that no product of layers leaves the range
-/// of double, and the division is exact.
-struct Layer {
-    Mixer mixer;
-    double sigma = 0;
-    int exponent = 0;
-};
-
-std::vector<Layer> scaled_layers(const std::vector<Mixer>& mixers, const std::vector<double>& sigma2);
-
 /// Draws Jacobians J = Y_L ··· Y_1 of n streams of width p, N = n·p. Row and column i·p + a belong to
 /// channel a of stream i, as in A ⊗ I_p.
 ///
-/// X_l of a sample is read column by column from Stream(seed, Purpose::branch, l, sample), l = 0 … L−1: it
-/// depends on nothing else, in particular not on the other layers or on which thread draws it. A
-/// layer with σ_l = 0 draws nothing.
+/// The random numbers of layer l = 0 … L−1 of a sample depend on nothing else, in particular not on the other
+/// layers or on which thread draws them. A layer with σ_l = 0 draws nothing.
+///
+/// * F (or W, or all of X: layer.hpp) is read column by column from Stream(seed, Purpose::branch, l, sample),
+///   for tied layers from that of l = 0;
+/// * U and V of a given law from the same stream, as haar.hpp says;
+/// * the slopes φ'(h) of an activation, neuron by neuron, from Stream(seed, Purpose::slope, l, sample): one
+///   normal each, or for bernoulli one uniform number, below its probability where the slope is 1.
 class Sampler {
 public:
     Sampler(int streams, int width);
@@ -39,17 +35,37 @@ public:
     Eigen::Map<const Eigen::MatrixXd> matrix() const { return {product_.data(), size_, size_}; }
     long exponent() const { return exponent_; }
 
-    /// out = mixer ⊗ I_p + X, N×N column-major.
-    void draw_layer(const Layer& layer, random::Stream stream, double* out) const;
+    /// out = mixer ⊗ I_p + X of layer l, N×N column-major.
+    void draw_layer(const Layer& layer, std::uint32_t l, std::uint64_t seed, std::uint32_t sample,
+                    double* out);
     /// out = (mixer ⊗ I_p) in.
     void apply_mixer(const Mixer& mixer, const double* in, double* out) const;
 
 private:
+    void draw_factor(const Layer& layer, std::uint32_t l, std::uint64_t seed, std::uint32_t sample, int size,
+                     double* out);
+    void draw_slopes(const Neurons& neurons, random::Stream stream);
+    void apply_hyper_connection(const Layer& layer, const double* in, double* out);
     void rescale();
+
+    /// The sample whose normals shared_ holds.
+    struct Shared {
+        std::uint64_t seed = 0;
+        std::uint32_t sample = 0;
+        bool operator==(const Shared&) const = default;
+    };
 
     int streams_, width_, size_;
     long exponent_ = 0;
-    AlignedDoubles layer_, product_, next_;
+    AlignedDoubles product_, next_;
+    // Of the size that the layers need.
+    AlignedDoubles layer_;           // Y, N×N
+    AlignedDoubles factor_;          // F of a hyper-connection, p×p
+    AlignedDoubles read_, written_;  // (preᵀ ⊗ I) J and F times it, p×N
+    AlignedDoubles shared_;          // normals of tied layers
+    AlignedDoubles slopes_;
+    std::optional<Shared> shared_of_;
+    std::optional<BiInvariant> bi_invariant_;
 };
 
 }  // namespace spectra::montecarlo

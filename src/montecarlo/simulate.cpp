@@ -51,6 +51,23 @@ std::size_t value_bytes(const Network& network, const Options& options) {
         sizeof(double));
 }
 
+/// Doubles that drawing X takes in every thread.
+std::size_t branch_memory(const Network& network) {
+    const auto* isotropic = std::get_if<IsotropicBranch>(&network.branch);
+    const auto* hyper = std::get_if<HyperConnectionBranch>(&network.branch);
+    const auto* tied = std::get_if<TiedBranch>(&network.branch);
+    const bool structured = hyper != nullptr || (tied != nullptr && tied->hyper_connection());
+    const bool law =
+        (isotropic != nullptr && !isotropic->law.empty()) || (hyper != nullptr && !hyper->law.empty());
+    const std::size_t width = unsigned_of(network.width);
+    const std::size_t all = times(unsigned_of(network.streams), width);
+    const std::size_t size = structured ? width : all;
+    // Y or F; beside it the normals of tied layers, or the reflections of a law with LAPACK's workspace.
+    std::size_t out = times(tied != nullptr || law ? 2 : 1, times(size, size));
+    if (law) out = plus(out, times(66, plus(size, 64)));
+    return structured ? plus(out, times(2, times(width, all))) : out;
+}
+
 bool keeps_values(const Network& network, const Options& options) {
     if (options.keep == Keep::automatic) return value_bytes(network, options) <= values_limit;
     return options.keep == Keep::values;
@@ -86,7 +103,7 @@ public:
         if (options_.redrawn) {
             const auto mixers = mixers::draw_layers(*options_.redrawn, network_.streams, network_.depth(),
                                                     options_.shared_mixers, options_.seed, number + 1);
-            const auto layers = scaled_layers(mixers, sigma2(network_));
+            const auto layers = with_mixers(layers_, mixers);
             rounding = expectation(layers).rounding;
             sampler_.draw(layers, options_.seed, number);
         } else {
@@ -207,11 +224,11 @@ private:
 std::size_t memory_needed(const Network& network, const Options& options) {
     const std::size_t n = unsigned_of(network.streams);
     const std::size_t size = times(n, unsigned_of(network.width));
-    const std::size_t mixers = times(times(n, n), network.mixers.size());
-    // Three matrices of the sampler and the workspace of the singular values.
-    std::size_t worker = plus(times(4, times(size, size)), times(81, size));
-    if (options.redrawn) worker = plus(worker, times(2, mixers));
-    const std::size_t doubles = plus(mixers, times(worker, unsigned_of(thread_count(options))));
+    const std::size_t layers = times(plus(times(n, n), times(2, n)), network.mixers.size());
+    // Two matrices of the sampler, one more with workspace for the singular values, and what X takes.
+    std::size_t worker = plus(times(3, times(size, size)), plus(times(81, size), branch_memory(network)));
+    if (options.redrawn) worker = plus(worker, times(2, layers));
+    const std::size_t doubles = plus(layers, times(worker, unsigned_of(thread_count(options))));
     // Values twice: as they came, and sorted in the law.
     const std::size_t results = keeps_values(network, options) ? times(2, value_bytes(network, options))
                                                                : times(8, LogHistogram::memory());
@@ -233,7 +250,7 @@ Simulation simulate(const Network& network, const Options& options) {
     out.width = network.width;
     if (values) out.log_values.resize(unsigned_of(options.samples) * size);
 
-    const auto layers = scaled_layers(network.mixers, sigma2(network));
+    const auto layers = scaled_layers(network);
     const Expectation expected = expectation(layers);
     const int threads = thread_count(options);
     Totals totals(options, expected.log_mean_square, values, threads);

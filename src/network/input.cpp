@@ -29,6 +29,25 @@ bool starts_like_non_finite(const std::string& text, std::size_t at) {
     return has("nan") || has("inf");
 }
 
+/// The fields of a line: apart by commas or semicolons where there are any, by blanks otherwise.
+std::vector<std::string_view> split_fields(std::string_view line) {
+    std::vector<std::string_view> fields;
+    if (line.find_first_of(",;") == std::string_view::npos) {
+        while (!(line = trimmed(line)).empty()) {
+            const auto length = std::min(line.find_first_of(" \t"), line.size());
+            fields.push_back(line.substr(0, length));
+            line.remove_prefix(length);
+        }
+        return fields;
+    }
+    for (;;) {
+        const auto length = std::min(line.find_first_of(",;"), line.size());
+        fields.push_back(trimmed(line.substr(0, length)));
+        if (length == line.size()) return fields;
+        line.remove_prefix(length + 1);
+    }
+}
+
 }  // namespace
 
 std::optional<double> parse_number(std::string_view text) {
@@ -79,6 +98,33 @@ std::string read_text(const std::filesystem::path& path) {
     if (file.bad()) throw std::invalid_argument(fmt::format("{}: cannot be read", path.string()));
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
     return text;
+}
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\v\f";
+    const auto first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<double> numbers_of_line(std::string_view line, std::size_t number, const std::string& where,
+                                    const char* formats) {
+    if (line.find(',') != std::string_view::npos && line.find(';') != std::string_view::npos)
+        throw std::invalid_argument(fmt::format(
+            "{}: line {} has both ',' and ';'; accepted: one of them between entries, and decimal points",
+            where, number));
+    std::vector<double> row;
+    for (const auto field : split_fields(line)) {
+        if (field.empty())
+            throw std::invalid_argument(
+                fmt::format("{}: line {}: entry {} is empty", where, number, row.size() + 1));
+        const auto value = parse_number(field);
+        if (!value)
+            throw std::invalid_argument(fmt::format("{}: line {}: {} is not a number; accepted: {}", where,
+                                                    number, in_quotes(field), formats));
+        row.push_back(*value);
+    }
+    return row;
 }
 
 nlohmann::json parse_json(const std::string& text, const std::string& where) {

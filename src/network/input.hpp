@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace spectra {
 
@@ -22,6 +23,14 @@ std::string in_quotes(std::string_view text);
 /// The whole of a file, without a UTF-8 byte order mark. Folders, missing and unreadable files and files
 /// above 1 GiB are refused.
 std::string read_text(const std::filesystem::path& path);
+
+/// Without blanks at either end.
+std::string_view trimmed(std::string_view text);
+
+/// The numbers of a line: apart by commas or semicolons where there are any, by blanks otherwise. `number` is
+/// the line's, `formats` what the file may be, for messages.
+std::vector<double> numbers_of_line(std::string_view line, std::size_t number, const std::string& where,
+                                    const char* formats);
 
 /// JSON from text; `where` names the file in messages.
 nlohmann::json parse_json(const std::string& text, const std::string& where);

@@ -76,50 +76,6 @@ Rows rows_from_json(const nlohmann::json& matrix, std::size_t layer, const std::
     return rows;
 }
 
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view blanks = " \t\r\v\f";
-    const auto first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-/// The fields of a line: apart by commas or semicolons where there are any, by blanks otherwise.
-std::vector<std::string_view> split_fields(std::string_view line) {
-    std::vector<std::string_view> fields;
-    if (line.find_first_of(",;") == std::string_view::npos) {
-        while (!(line = trimmed(line)).empty()) {
-            const auto length = std::min(line.find_first_of(" \t"), line.size());
-            fields.push_back(line.substr(0, length));
-            line.remove_prefix(length);
-        }
-        return fields;
-    }
-    for (;;) {
-        const auto length = std::min(line.find_first_of(",;"), line.size());
-        fields.push_back(trimmed(line.substr(0, length)));
-        if (length == line.size()) return fields;
-        line.remove_prefix(length + 1);
-    }
-}
-
-std::vector<double> numbers_of_line(std::string_view line, std::size_t number, const std::string& where) {
-    if (line.find(',') != std::string_view::npos && line.find(';') != std::string_view::npos)
-        refuse(where,
-               fmt::format("line {} has both ',' and ';'; accepted: one of them between entries, and decimal "
-                           "points",
-                           number));
-    std::vector<double> row;
-    for (const auto field : split_fields(line)) {
-        if (field.empty()) refuse(where, fmt::format("line {}: entry {} is empty", number, row.size() + 1));
-        const auto value = parse_number(field);
-        if (!value)
-            refuse(where, fmt::format("line {}: {} is not a number; accepted: JSON, HDF5 or CSV", number,
-                                      in_quotes(field)));
-        row.push_back(*value);
-    }
-    return row;
-}
-
 std::vector<Mixer> read_hdf5(const std::filesystem::path& path) {
     const std::string where = path.string();
     const auto file = h5::File::open_read(path);
@@ -186,7 +142,7 @@ std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& w
         rest.remove_prefix(std::min(length + 1, rest.size()));
         const auto line = trimmed(whole.substr(0, whole.find('#')));
         if (!line.empty()) {
-            rows.push_back(numbers_of_line(line, number, where));
+            rows.push_back(numbers_of_line(line, number, where, "JSON, HDF5 or CSV"));
         } else if (whole.empty() && !rows.empty()) {
             append(mixers, rows, where);
             rows.clear();

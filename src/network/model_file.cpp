@@ -1,6 +1,8 @@
 #include "network/model_file.hpp"
 
+#include "network/branch_law_file.hpp"
 #include "network/input.hpp"
+#include "network/mean_field.hpp"
 #include "network/mixer_file.hpp"
 
 #include <fmt/format.h>
@@ -55,31 +57,165 @@ double variance(const json& value, const std::string& which, const std::string& 
     return number;
 }
 
-IsotropicBranch isotropic_from_json(const json& noise, int depth, const std::string& where) {
-    if (!noise.is_object())
-        refuse(where,
-               fmt::format("is a JSON {}; accepted: an object with kind and sigma2", noise.type_name()));
-    const json& kind = require(noise, "kind", where);
-    if (!kind.is_string())
-        refuse(where, fmt::format("kind is a JSON {}; accepted: isotropic", kind.type_name()));
-    if (kind.get<std::string>() != "isotropic")
-        refuse(where, fmt::format("kind {}; accepted: isotropic", in_quotes(kind.get<std::string>())));
-    if (noise.contains("singular_values"))
-        refuse(where, "a branch given by 'singular_values'; accepted: isotropic with sigma2");
-    refuse_other_keys(noise, {"kind", "sigma2"}, where);
-
-    const json& sigma2 = require(noise, "sigma2", where);
+/// One number for all layers, or one per layer.
+std::vector<double> variances(const json& value, const char* key, int depth, const std::string& where) {
     const auto layers = static_cast<std::size_t>(depth);
-    if (!sigma2.is_array()) return {std::vector<double>(layers, variance(sigma2, "sigma2", where))};
-    if (sigma2.size() != layers)
-        refuse(where, fmt::format("sigma2 has {} values for depth {}; accepted: one number, or one per layer",
-                                  sigma2.size(), depth));
+    if (!value.is_array()) return std::vector<double>(layers, variance(value, key, where));
+    if (value.size() != layers)
+        refuse(where, fmt::format("{} has {} values for depth {}; accepted: one number, or one per layer",
+                                  key, value.size(), depth));
+    std::vector<double> numbers;
+    numbers.reserve(layers);
+    for (const json& number : value)
+        numbers.push_back(variance(number, fmt::format("{} of layer {}", key, numbers.size() + 1), where));
+    return numbers;
+}
+
+Eigen::VectorXd connection(const json& value, const std::string& which, int streams,
+                           const std::string& where) {
+    const std::string accepted = fmt::format("accepted: {} finite numbers, one per stream", streams);
+    if (!value.is_array())
+        refuse(where, fmt::format("{} is a JSON {}; {}", which, value.type_name(), accepted));
+    if (value.size() != static_cast<std::size_t>(streams))
+        refuse(where, fmt::format("{} has {} entries; {}", which, value.size(), accepted));
+    Eigen::VectorXd vector(streams);
+    for (int i = 0; i < streams; ++i) {
+        const json& entry = value[static_cast<std::size_t>(i)];
+        const bool good = entry.is_number() && std::isfinite(entry.get<double>());
+        if (!good)
+            refuse(where,
+                   fmt::format("{}, entry {} is {}; {}", which, i + 1,
+                               entry.is_number() ? "not finite" : fmt::format("a JSON {}", entry.type_name()),
+                               accepted));
+        vector(i) = entry.get<double>();
+    }
+    return vector;
+}
+
+/// One vector for all layers, or one per layer.
+std::vector<Eigen::VectorXd> connections(const json& value, const char* key, int streams, int depth,
+                                         const std::string& where) {
+    const auto layers = static_cast<std::size_t>(depth);
+    const bool stacked = value.is_array() && !value.empty() && value.front().is_array();
+    if (!stacked) return std::vector<Eigen::VectorXd>(layers, connection(value, key, streams, where));
+    if (value.size() == 1)
+        return std::vector<Eigen::VectorXd>(layers, connection(value.front(), key, streams, where));
+    if (value.size() != layers)
+        refuse(where, fmt::format("{} has {} vectors for depth {}; accepted: one, or one per layer", key,
+                                  value.size(), depth));
+    std::vector<Eigen::VectorXd> vectors;
+    vectors.reserve(layers);
+    for (const json& entry : value)
+        vectors.push_back(
+            connection(entry, fmt::format("{} of layer {}", key, vectors.size() + 1), streams, where));
+    return vectors;
+}
+
+/// sigma2 or singular_values, one of the two.
+template <typename HasLaw>
+void read_law(const json& noise, int depth, const std::string& where, HasLaw& branch) {
+    const auto values = noise.find("singular_values");
+    if (values == noise.end()) {
+        branch.sigma2 = variances(require(noise, "sigma2", where), "sigma2", depth, where);
+        return;
+    }
+    if (noise.contains("sigma2")) refuse(where, "has both sigma2 and singular_values; accepted: one of them");
+    branch.law = branch_law_from_json(*values, where + ": singular_values");
+    if (branch.law.size() != 1 && branch.law.size() != static_cast<std::size_t>(depth))
+        refuse(where, fmt::format("singular_values has {} sets for depth {}; accepted: one, or one per layer",
+                                  branch.law.size(), depth));
+}
+
+Branch isotropic_from_json(const json& noise, const Network& network, const std::string& where) {
+    refuse_other_keys(noise, {"kind", "sigma2", "singular_values"}, where);
     IsotropicBranch branch;
-    branch.sigma2.reserve(layers);
-    for (const json& value : sigma2)
-        branch.sigma2.push_back(
-            variance(value, fmt::format("sigma2 of layer {}", branch.sigma2.size() + 1), where));
+    read_law(noise, network.depth(), where, branch);
     return branch;
+}
+
+Branch hyper_connection_from_json(const json& noise, const Network& network, const std::string& where) {
+    refuse_other_keys(noise, {"kind", "sigma2", "singular_values", "pre", "post"}, where);
+    HyperConnectionBranch branch;
+    read_law(noise, network.depth(), where, branch);
+    branch.pre = connections(require(noise, "pre", where), "pre", network.streams, network.depth(), where);
+    branch.post = connections(require(noise, "post", where), "post", network.streams, network.depth(), where);
+    return branch;
+}
+
+Branch tied_from_json(const json& noise, const Network& network, const std::string& where) {
+    refuse_other_keys(noise, {"kind", "sigma2", "pre", "post"}, where);
+    TiedBranch branch;
+    const json& sigma2 = require(noise, "sigma2", where);
+    if (sigma2.is_array())
+        refuse(where, "sigma2 is a JSON array; accepted: one number, as all layers share X");
+    branch.sigma2 = variance(sigma2, "sigma2", where);
+    if (!noise.contains("pre") && !noise.contains("post")) return branch;
+    branch.pre = connection(require(noise, "pre", where), "pre", network.streams, where);
+    branch.post = connection(require(noise, "post", where), "post", network.streams, where);
+    return branch;
+}
+
+Branch activation_from_json(const json& noise, const Network& network, const std::string& where) {
+    const json& law = require(noise, "law", where);
+    if (!law.is_string())
+        refuse(where, fmt::format("law is a JSON {}; accepted: bernoulli, {}", law.type_name(),
+                                  fmt::join(activation_names(), ", ")));
+    const auto name = law.get<std::string>();
+    const auto& names = activation_names();
+    const bool bernoulli = name == "bernoulli";
+    if (!bernoulli && std::find(names.begin(), names.end(), name) == names.end())
+        refuse(where,
+               fmt::format("law {}; accepted: bernoulli, {}", in_quotes(name), fmt::join(names, ", ")));
+    ActivationBranch branch;
+    if (bernoulli) {
+        refuse_other_keys(noise, {"kind", "law", "probability", "sigma_w2"}, where);
+        const json& probability = require(noise, "probability", where);
+        const bool good =
+            probability.is_number() && probability.get<double>() >= 0 && probability.get<double>() <= 1;
+        if (!good)
+            refuse(where,
+                   fmt::format("probability is {}; accepted: a number from 0 to 1",
+                               probability.is_number() ? fmt::format("{}", probability.get<double>())
+                                                       : fmt::format("a JSON {}", probability.type_name())));
+        branch.activation = {ActivationKind::bernoulli, probability.get<double>()};
+    } else {
+        refuse_other_keys(noise, {"kind", "law", "sigma_w2", "preactivation_variance"}, where);
+        branch.activation = activation_from_name(name);
+    }
+    branch.sigma_w2 = variances(require(noise, "sigma_w2", where), "sigma_w2", network.depth(), where);
+    if (const auto q = noise.find("preactivation_variance"); q != noise.end()) {
+        branch.preactivation_variance = variances(*q, "preactivation_variance", network.depth(), where);
+    } else if (depends_on_variance(branch.activation)) {
+        try {
+            branch.preactivation_variance =
+                propagated_variances(network.mixers, branch.sigma_w2, branch.activation);
+        } catch (const std::invalid_argument& error) {
+            refuse(where, error.what());
+        }
+    }
+    return branch;
+}
+
+/// The branch of a network whose streams and mixers are read.
+Branch branch_from_json(const json& noise, const Network& network, const std::string& where) {
+    struct Kind {
+        const char* name;
+        Branch (*read)(const json&, const Network&, const std::string&);
+    };
+    constexpr Kind kinds[] = {{"isotropic", isotropic_from_json},
+                              {"activation", activation_from_json},
+                              {"hyper-connection", hyper_connection_from_json},
+                              {"tied", tied_from_json}};
+    constexpr const char* accepted = "accepted: isotropic, activation, hyper-connection, tied";
+    if (!noise.is_object())
+        refuse(where, fmt::format("is a JSON {}; accepted: an object with kind and what it needs",
+                                  noise.type_name()));
+    const json& kind = require(noise, "kind", where);
+    if (!kind.is_string()) refuse(where, fmt::format("kind is a JSON {}; {}", kind.type_name(), accepted));
+    const auto name = kind.get<std::string>();
+    for (const auto& known : kinds)
+        if (name == known.name) return known.read(noise, network, where);
+    refuse(where, fmt::format("kind {}; {}", in_quotes(name), accepted));
 }
 
 }  // namespace
@@ -111,8 +247,12 @@ Network model_from_json(const json& value, const std::string& where) {
         refuse(where, fmt::format("{} mixers for depth {}; accepted: one mixer, or one per layer",
                                   network.depth(), depth));
     }
-    network.branch = isotropic_from_json(require(value, "noise", where), depth, where + ": noise");
-    check(network);
+    network.branch = branch_from_json(require(value, "noise", where), network, where + ": noise");
+    try {
+        check(network);
+    } catch (const std::invalid_argument& error) {
+        refuse(where, error.what());
+    }
     return network;
 }
 

@@ -15,9 +15,17 @@ namespace spectra {
 ///      "mixers": [[[1, 0], [0, 1]], …],
 ///      "noise": {"kind": "isotropic", "sigma2": [0.1, 0.1, 0.2]}}
 ///
-/// mixers: one n×n for all layers, or one per layer. sigma2: σ_l², one number for all layers, or one per
-/// layer. width may be left out (25). The keys name, omega, g and mean_square_singular_value annotate:
-/// they are accepted and ignored. Any other key is refused by name.
+/// mixers: one n×n for all layers, or one per layer. width may be left out (25). The keys name, omega, g and
+/// mean_square_singular_value annotate: they are accepted and ignored. Any other key is refused by name.
+///
+/// noise is the branch (network.hpp). What is said to be per layer may be given once for all layers.
+///
+///     isotropic          sigma2 per layer, or singular_values: a set per layer
+///     hyper-connection   the same, and pre, post: n numbers per layer
+///     tied               sigma2: one number; pre, post: n numbers each, both or neither
+///     activation         sigma_w2 per layer; law: an activation's name, with preactivation_variance per
+///                        layer (left out: propagated from 1 at the input, see mean_field.hpp);
+///                        or law: bernoulli, with probability
 ///
 /// The network is checked; mixer_name is the file's name, title stays empty.
 /// Throws std::invalid_argument, one line with file and key.

@@ -9,50 +9,179 @@ namespace spectra {
 
 namespace {
 
+template <typename... Fs>
+struct Overloaded : Fs... {
+    using Fs::operator()...;
+};
+template <typename... Fs>
+Overloaded(Fs...) -> Overloaded<Fs...>;
+
+[[noreturn]] void refuse(const std::string& what) {
+    throw std::invalid_argument("network: " + what);
+}
+
 void check_range(const char* what, std::size_t value, int largest) {
     if (value < 1 || value > static_cast<std::size_t>(largest))
-        throw std::invalid_argument(
-            fmt::format("network: {} is {}; accepted: 1 to {}", what, value, largest));
+        refuse(fmt::format("{} is {}; accepted: 1 to {}", what, value, largest));
 }
 
 void check_mixer(const Mixer& mixer, int streams, std::size_t layer) {
     if (mixer.rows() != streams || mixer.cols() != streams)
-        throw std::invalid_argument(fmt::format("network: the mixer of layer {} is {}×{}; accepted: {}×{}",
-                                                layer, mixer.rows(), mixer.cols(), streams, streams));
+        refuse(fmt::format("the mixer of layer {} is {}×{}; accepted: {}×{}", layer, mixer.rows(),
+                           mixer.cols(), streams, streams));
     for (Eigen::Index i = 0; i < mixer.rows(); ++i)
         for (Eigen::Index j = 0; j < mixer.cols(); ++j)
             if (!std::isfinite(mixer(i, j)))
-                throw std::invalid_argument(fmt::format(
-                    "network: the mixer of layer {}, row {}, column {} is {}; accepted: finite numbers",
-                    layer, i + 1, j + 1, mixer(i, j)));
+                refuse(fmt::format("the mixer of layer {}, row {}, column {} is {}; accepted: finite numbers",
+                                   layer, i + 1, j + 1, mixer(i, j)));
 }
 
-void check_branch(const IsotropicBranch& branch, std::size_t depth) {
-    if (branch.sigma2.size() != depth)
-        throw std::invalid_argument(
-            fmt::format("network: sigma2 has {} values for {} layers; accepted: one per layer",
-                        branch.sigma2.size(), depth));
+/// One value per layer, each finite and 0 or more.
+void check_variances(const char* what, const std::vector<double>& values, std::size_t depth) {
+    if (values.size() != depth)
+        refuse(fmt::format("{} has {} values for {} layers; accepted: one per layer", what, values.size(),
+                           depth));
     for (std::size_t l = 0; l < depth; ++l)
-        if (!std::isfinite(branch.sigma2[l]) || branch.sigma2[l] < 0)
-            throw std::invalid_argument(
-                fmt::format("network: sigma2 of layer {} is {}; accepted: finite numbers, 0 or more", l + 1,
-                            branch.sigma2[l]));
+        if (!std::isfinite(values[l]) || values[l] < 0)
+            refuse(fmt::format("{} of layer {} is {}; accepted: finite numbers, 0 or more", what, l + 1,
+                               values[l]));
+}
+
+double mean_of_squares(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double t : values) sum += t * t;
+    return sum / static_cast<double>(values.size());
+}
+
+/// Layers counted from 0.
+const std::vector<double>& set_of(const BranchLaw& law, std::size_t layer) {
+    return law.size() == 1 ? law.front() : law[layer];
+}
+
+std::vector<double> variances_of(const std::vector<double>& given, const BranchLaw& law, std::size_t depth) {
+    if (law.empty()) return given;
+    std::vector<double> result(depth, mean_of_squares(law.front()));
+    for (std::size_t l = 1; l < depth && law.size() > 1; ++l) result[l] = mean_of_squares(law[l]);
+    return result;
+}
+
+/// A Gaussian branch of given variances, or one of given singular values.
+void check_law(const std::vector<double>& sigma2, const BranchLaw& law, std::size_t depth) {
+    if (law.empty()) {
+        check_variances("sigma2", sigma2, depth);
+        return;
+    }
+    if (law.size() != 1 && law.size() != depth)
+        refuse(
+            fmt::format("the branch has {} sets of singular values for {} layers; accepted: one, or one per "
+                        "layer",
+                        law.size(), depth));
+    for (std::size_t k = 0; k < law.size(); ++k) {
+        const std::string which =
+            law.size() == 1 ? "the branch" : fmt::format("the branch of layer {}", k + 1);
+        if (law[k].empty()) refuse(fmt::format("{} has no singular values; accepted: one or more", which));
+        for (const double t : law[k])
+            if (!std::isfinite(t) || t < 0)
+                refuse(fmt::format("{} has the singular value {}; accepted: finite numbers, 0 or more", which,
+                                   t));
+        if (!std::isfinite(mean_of_squares(law[k])))
+            refuse(fmt::format("{} has singular values whose squares overflow", which));
+    }
+    if (sigma2.empty()) return;
+    check_variances("sigma2", sigma2, depth);
+    for (std::size_t l = 0; l < depth; ++l)
+        if (const double exact = mean_of_squares(set_of(law, l)); std::abs(sigma2[l] - exact) > 1e-9 * exact)
+            refuse(fmt::format(
+                "sigma2 of layer {} is {}, but the mean square of the branch's singular values is "
+                "{}; accepted: one of the two",
+                l + 1, sigma2[l], exact));
+}
+
+void check_connection(const char* what, const Eigen::VectorXd& values, int streams,
+                      const std::string& where) {
+    if (values.size() != streams)
+        refuse(fmt::format("{}{} has {} entries; accepted: one per stream ({})", what, where, values.size(),
+                           streams));
+    if (!values.allFinite())
+        refuse(fmt::format("{}{} has entries that are not finite; accepted: finite numbers", what, where));
+}
+
+void check_branch(const IsotropicBranch& branch, int, std::size_t depth) {
+    check_law(branch.sigma2, branch.law, depth);
+}
+
+void check_branch(const ActivationBranch& branch, int, std::size_t depth) {
+    check_variances("sigma_w2", branch.sigma_w2, depth);
+    const double p = branch.activation.probability;
+    if (branch.activation.kind == ActivationKind::bernoulli && !(p >= 0 && p <= 1))
+        refuse(fmt::format("the probability of the bernoulli law is {}; accepted: 0 to 1", p));
+    if (depends_on_variance(branch.activation) || !branch.preactivation_variance.empty())
+        check_variances("preactivation_variance", branch.preactivation_variance, depth);
+}
+
+void check_branch(const HyperConnectionBranch& branch, int streams, std::size_t depth) {
+    check_law(branch.sigma2, branch.law, depth);
+    const auto check_all = [&](const char* what, const std::vector<Eigen::VectorXd>& values) {
+        if (values.size() != depth)
+            refuse(fmt::format("{} has {} vectors for {} layers; accepted: one per layer", what,
+                               values.size(), depth));
+        for (std::size_t l = 0; l < depth; ++l)
+            check_connection(what, values[l], streams, fmt::format(" of layer {}", l + 1));
+    };
+    check_all("pre", branch.pre);
+    check_all("post", branch.post);
+}
+
+void check_branch(const TiedBranch& branch, int streams, std::size_t) {
+    if (!std::isfinite(branch.sigma2) || branch.sigma2 < 0)
+        refuse(fmt::format("sigma2 is {}; accepted: a finite number, 0 or more", branch.sigma2));
+    if (branch.pre.size() == 0 && branch.post.size() == 0) return;
+    check_connection("pre", branch.pre, streams, "");
+    check_connection("post", branch.post, streams, "");
 }
 
 }  // namespace
 
 std::string branch_name(const Branch& branch) {
-    struct Name {
-        std::string operator()(const IsotropicBranch&) const { return "isotropic"; }
-    };
-    return std::visit(Name{}, branch);
+    return std::visit(Overloaded{[](const IsotropicBranch&) { return "isotropic"; },
+                                 [](const ActivationBranch&) { return "activation"; },
+                                 [](const HyperConnectionBranch&) { return "hyper-connection"; },
+                                 [](const TiedBranch&) { return "tied"; }},
+                      branch);
 }
 
-const std::vector<double>& sigma2(const Network& network) {
-    struct Sigma2 {
-        const std::vector<double>& operator()(const IsotropicBranch& branch) const { return branch.sigma2; }
+std::vector<double> sigma2(const Network& network) {
+    const std::size_t depth = network.mixers.size();
+    const auto of_activation = [&](const ActivationBranch& branch) {
+        const auto& q = branch.preactivation_variance;
+        std::vector<double> result(depth);
+        double slope = 1;
+        for (std::size_t l = 0; l < depth; ++l) {
+            if (l == 0 || (!q.empty() && q[l] != q[l - 1]))
+                slope = mean_derivative2(branch.activation, q.empty() ? 0 : q[l]);
+            result[l] = branch.sigma_w2[l] * slope;
+        }
+        return result;
     };
-    return std::visit(Sigma2{}, network.branch);
+    return std::visit(
+        Overloaded{
+            [&](const IsotropicBranch& branch) { return variances_of(branch.sigma2, branch.law, depth); },
+            of_activation,
+            [&](const HyperConnectionBranch& branch) {
+                return variances_of(branch.sigma2, branch.law, depth);
+            },
+            [&](const TiedBranch& branch) { return std::vector<double>(depth, branch.sigma2); }},
+        network.branch);
+}
+
+std::vector<double> branch_law(const Network& network, std::size_t layer) {
+    const auto set = [&](const BranchLaw& law) {
+        return law.empty() ? std::vector<double>() : set_of(law, layer);
+    };
+    return std::visit(Overloaded{[&](const IsotropicBranch& branch) { return set(branch.law); },
+                                 [&](const HyperConnectionBranch& branch) { return set(branch.law); },
+                                 [](const auto&) { return std::vector<double>(); }},
+                      network.branch);
 }
 
 void check(const Network& network) {
@@ -62,7 +191,8 @@ void check(const Network& network) {
     check_range("the depth", network.mixers.size(), max_depth);
     for (std::size_t l = 0; l < network.mixers.size(); ++l)
         check_mixer(network.mixers[l], network.streams, l + 1);
-    std::visit([&](const auto& branch) { check_branch(branch, network.mixers.size()); }, network.branch);
+    std::visit([&](const auto& branch) { check_branch(branch, network.streams, network.mixers.size()); },
+               network.branch);
 }
 
 }  // namespace spectra

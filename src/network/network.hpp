@@ -1,6 +1,7 @@
 #pragma once
 
 #include "mixers/mixer.hpp"
+#include "network/activation.hpp"
 
 #include <string>
 #include <variant>
@@ -13,13 +14,46 @@ inline constexpr int max_depth = 1'000'000;
 inline constexpr int max_streams = 512;
 inline constexpr int max_width = 100'000;
 
-/// X_l with independent entries N(0, σ_l²/N).
+/// Largest L·n for which the theory of tied branches is solved: every layer is coupled to every other.
+inline constexpr int max_tied_size = 128;
+
+/// Singular values of a bi-invariant branch, layer by layer: one set for all layers, or one per layer.
+/// Empty: a Gaussian branch. Otherwise the variance σ_l² is the mean of their squares, and the branch's own
+/// sigma2 may stay empty.
+using BranchLaw = std::vector<std::vector<double>>;
+
+/// X_l with independent entries N(0, σ_l²/N), or bi-invariant N×N with the given singular values.
 struct IsotropicBranch {
     std::vector<double> sigma2;  ///< one per layer
+    BranchLaw law = {};
+};
+
+/// X_l = D_l W_l: W_l with independent entries N(0, σ_w²/N), D_l diagonal with φ'(h), h ~ N(0, q_l).
+struct ActivationBranch {
+    std::vector<double> sigma_w2;  ///< one per layer
+    Activation activation = {};
+    std::vector<double> preactivation_variance = {};  ///< q_l, one per layer; empty where the law needs none
+};
+
+/// X_l = (post_l pre_lᵀ) ⊗ F_l: the branch reads one mix of the streams and writes to all of them. F_l is
+/// p×p with independent entries N(0, σ_l²/p), or bi-invariant with the given singular values.
+struct HyperConnectionBranch {
+    std::vector<double> sigma2;              ///< one per layer
+    std::vector<Eigen::VectorXd> pre, post;  ///< one per layer, of n entries
+    BranchLaw law = {};
+};
+
+/// The same X at every layer (weights shared over depth): isotropic, or a hyper-connection where pre and
+/// post are given.
+struct TiedBranch {
+    double sigma2 = 0;
+    Eigen::VectorXd pre = {}, post = {};  ///< both empty: isotropic
+
+    bool hyper_connection() const { return pre.size() > 0; }
 };
 
 /// The random branch of every layer. Branch models differ in their covariance only.
-using Branch = std::variant<IsotropicBranch>;
+using Branch = std::variant<IsotropicBranch, ActivationBranch, HyperConnectionBranch, TiedBranch>;
 
 /// A stack J = Y_L ··· Y_1, Y_l = A_l ⊗ I_p + X_l, of n residual streams of width p (N = n·p).
 struct Network {
@@ -34,11 +68,15 @@ struct Network {
     int size() const { return streams * width; }
 };
 
-/// "isotropic", …
+/// "isotropic", "activation", "hyper-connection", "tied".
 std::string branch_name(const Branch& branch);
 
-/// σ_l² of every layer.
-const std::vector<double>& sigma2(const Network& network);
+/// σ_l² of every layer: the variance of a branch's entries times N (p for hyper-connections), for an
+/// activation σ_w² E φ'(h)². Computed at every call: keep it where it is used in a loop.
+std::vector<double> sigma2(const Network& network);
+
+/// The singular values of a layer's branch, layers counted from 0; empty where it is Gaussian.
+std::vector<double> branch_law(const Network& network, std::size_t layer);
 
 /// Throws std::invalid_argument where sizes (limits above), signs or finiteness are wrong; solvers and
 /// simulation take a checked network.

@@ -9,7 +9,13 @@
 namespace spectra::random {
 
 /// What a stream is for. Streams of different purposes never share a number.
-enum class Purpose : std::uint32_t { mixer = 1, branch = 2, test = 255 };
+enum class Purpose : std::uint32_t {
+    mixer = 1,
+    branch = 2,
+    connection = 3,  ///< how hyper-connections read and write streams
+    slope = 4,       ///< φ'(h) of activations
+    test = 255,
+};
 
 /// Counter-based random numbers: Philox4x32-10 with key = seed and counter
 /// {block low, block high, sample, purpose << 24 | layer}.

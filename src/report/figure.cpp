@@ -198,7 +198,21 @@ Series line_series(const Curve& curve, Scale scale, const Range& frame) {
     const bool exact = curve.theory->method == dyson::Method::operator_valued;
     series.label = long_name(dyson::name(curve.theory->method));
     if (!curve.theory->summary.certified) series.label += " (not certified)";
-    series.colour = exact ? "#000000" : "#d55e00";  // black and vermillion of Okabe and Ito's palette
+    // Okabe and Ito's palette: black, vermillion, bluish green, reddish purple.
+    switch (curve.theory->method) {
+        case dyson::Method::operator_valued:
+            series.colour = "#000000";
+            break;
+        case dyson::Method::scalar:
+            series.colour = "#d55e00";
+            break;
+        case dyson::Method::s_transform:
+            series.colour = "#009e73";
+            break;
+        case dyson::Method::printed:
+            series.colour = "#cc79a7";
+            break;
+    }
     series.dash = exact ? Dash::solid : Dash::dashed;
     series.width = exact ? 2.0 : 2.6;
     // One point beyond the frame on either side, so that the line leaves it.

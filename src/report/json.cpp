@@ -1,5 +1,7 @@
 #include "report/json.hpp"
 
+#include "report/branch_fields.hpp"
+
 #include <cmath>
 #include <complex>
 #include <nlohmann/json.hpp>
@@ -11,6 +13,18 @@ using Json = nlohmann::ordered_json;
 
 Json number(double value) {
     return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json numbers(const std::vector<double>& values) {
+    Json list = Json::array();
+    for (const double v : values) list.push_back(number(v));
+    return list;
+}
+
+Json table(const std::vector<std::vector<double>>& rows) {
+    Json list = Json::array();
+    for (const auto& row : rows) list.push_back(numbers(row));
+    return list;
 }
 
 Json pairs(const std::vector<std::complex<double>>& values) {
@@ -26,9 +40,21 @@ Json network_object(const Network& network) {
     object["depth"] = network.depth();
     object["streams"] = network.streams;
     object["width"] = network.width;
-    object["branch"] = branch_name(network.branch);
-    object["sigma2"] = Json::array();
-    for (const double v : sigma2(network)) object["sigma2"].push_back(number(v));
+    const BranchFields fields = branch_fields(network);
+    object["branch"] = fields.branch;
+    object["activation"] = fields.activation;
+    if (fields.activation_probability)
+        object["activation_probability"] = number(*fields.activation_probability);
+    object["sigma2"] = numbers(fields.sigma2);
+    if (!fields.sigma_w2.empty()) object["sigma_w2"] = numbers(fields.sigma_w2);
+    if (!fields.preactivation_variance.empty())
+        object["preactivation_variance"] = numbers(fields.preactivation_variance);
+    if (!fields.pre.empty()) {
+        object["pre"] = table(fields.pre);
+        object["post"] = table(fields.post);
+    }
+    if (!fields.branch_singular_values.empty())
+        object["branch_singular_values"] = table(fields.branch_singular_values);
     return object;
 }
 
@@ -43,7 +69,15 @@ Json theory_object(const dyson::Theory& theory) {
     object["mean_square"] = number(summary.mean_square);
     object["mean_square_exact"] = number(summary.mean_square_exact);
     object["log_mean"] = number(summary.log_mean);
-    object["log_mean_exact"] = number(summary.log_mean_exact);
+    const auto where_known = [&](const char* name, const std::optional<double>& value) {
+        if (value) object[name] = number(*value);
+    };
+    where_known("log_mean_exact", summary.log_mean_exact);
+    object["mean_fourth"] = number(summary.mean_fourth);
+    where_known("mean_fourth_exact", summary.mean_fourth_exact);
+    object["tail_exponent"] = number(summary.tail_exponent);
+    where_known("tail_exponent_exact", summary.tail_exponent_exact);
+    where_known("average_error", summary.average_error);
     object["support"] = Json::array();
     for (const auto& band : theory.law.density().support) {
         object["support"].push_back({number(std::exp(band.log_lower)), number(std::exp(band.log_upper))});

@@ -2,12 +2,14 @@
 
 #include "h5/file.hpp"
 #include "report/atomic_file.hpp"
+#include "report/branch_fields.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace spectra::report {
@@ -23,6 +25,19 @@ std::vector<double> exponentials(const std::vector<double>& logs) {
 
 void write_vector(h5::File& file, const std::string& path, const std::vector<double>& values) {
     file.write(path, values, {values.size()});
+}
+
+/// Rows that are shorter than the longest end in NaN.
+void write_table(h5::File& file, const std::string& path, const std::vector<std::vector<double>>& rows) {
+    std::size_t columns = 0;
+    for (const auto& row : rows) columns = std::max(columns, row.size());
+    std::vector<double> entries;
+    entries.reserve(rows.size() * columns);
+    for (const auto& row : rows) {
+        entries.insert(entries.end(), row.begin(), row.end());
+        entries.insert(entries.end(), columns - row.size(), std::numeric_limits<double>::quiet_NaN());
+    }
+    file.write(path, entries, {rows.size(), columns});
 }
 
 void write_complex(h5::File& file, const std::string& path, const std::vector<std::complex<double>>& values) {
@@ -41,8 +56,11 @@ void write_network(h5::File& file, const Network& network) {
     file.write_attribute("network", "width", network.width);
     file.write_attribute("network", "depth", network.depth());
     file.write_attribute("network", "mixer", network.mixer_name);
-    file.write_attribute("network", "branch", branch_name(network.branch));
-    file.write_attribute("network", "activation", "none");
+    const BranchFields fields = branch_fields(network);
+    file.write_attribute("network", "branch", fields.branch);
+    file.write_attribute("network", "activation", fields.activation);
+    if (fields.activation_probability)
+        file.write_attribute("network", "activation_probability", *fields.activation_probability);
     file.write_attribute("network", "title", network.title);
     const auto n = static_cast<std::size_t>(network.streams);
     std::vector<double> entries;
@@ -53,7 +71,16 @@ void write_network(h5::File& file, const Network& network) {
         }
     }
     file.write("network/mixers", entries, {network.mixers.size(), n, n});
-    write_vector(file, "network/sigma2", sigma2(network));
+    write_vector(file, "network/sigma2", fields.sigma2);
+    if (!fields.sigma_w2.empty()) write_vector(file, "network/sigma_w2", fields.sigma_w2);
+    if (!fields.preactivation_variance.empty())
+        write_vector(file, "network/preactivation_variance", fields.preactivation_variance);
+    if (!fields.pre.empty()) {
+        write_table(file, "network/pre", fields.pre);
+        write_table(file, "network/post", fields.post);
+    }
+    if (!fields.branch_singular_values.empty())
+        write_table(file, "network/branch_singular_values", fields.branch_singular_values);
 }
 
 /// Continuous mass below the first point of a theory's curve, atoms apart.
@@ -129,7 +156,15 @@ void write_theory(h5::File& file, const dyson::Theory& theory) {
     file.write_attribute(group, "descents", summary.descents);
     file.write_attribute(group, "mean_square_exact", summary.mean_square_exact);
     file.write_attribute(group, "log_mean", summary.log_mean);
-    file.write_attribute(group, "log_mean_exact", summary.log_mean_exact);
+    const auto where_known = [&](const char* name, const std::optional<double>& value) {
+        if (value) file.write_attribute(group, name, *value);
+    };
+    where_known("log_mean_exact", summary.log_mean_exact);
+    file.write_attribute(group, "mean_fourth", summary.mean_fourth);
+    where_known("mean_fourth_exact", summary.mean_fourth_exact);
+    file.write_attribute(group, "tail_exponent", summary.tail_exponent);
+    where_known("tail_exponent_exact", summary.tail_exponent_exact);
+    where_known("average_error", summary.average_error);
     file.write_attribute(group, "largest_residual", summary.largest_residual);
 }
 
@@ -353,6 +388,10 @@ std::string describe_result_file(const std::filesystem::path& path) {
                    fmt::format("{} layers, {} streams of width {} (N = {})", *depth, *n, *p, *n * *p));
         }
         std::string branch = file.string_attribute("network", "branch").value_or("");
+        const auto activation = file.string_attribute("network", "activation").value_or("none");
+        if (activation != "none") branch += " " + activation;
+        if (file.is_dataset("network/pre") && branch == "tied") branch += " hyper-connection";
+        if (file.is_dataset("network/branch_singular_values")) branch += " of given singular values";
         if (file.is_dataset("network/sigma2")) {
             h5::Shape shape;
             const auto variances = file.read_doubles("network/sigma2", shape);

@@ -7,19 +7,21 @@
 
 /// The result file: HDF5, format 1.
 ///
-/// | path | what |
-/// |---|---|
-/// | `/` attributes | format = "jacobian-spectra", format_version = 1, program_version, git, command,
-/// created, seed | | `/network` | attributes streams, width, depth, mixer, branch, activation, title;
-/// `mixers` (L,n,n), `sigma2` (L) | | `/theory/<method>` | `s`, `log_s`, `density`, `density_log` (K), `g`,
-/// `omega` (K,2), `residual`, `iterations`, `certified` (K), `support` (m,2) and `atoms` (a,2: place, mass)
-/// in s; `log_support` and `log_atoms`, the same in ln s; attributes mass, mean_square, mass_below_range,
-/// eta, seconds and the rest of dyson::Summary | | … where the points are the law's own grid | `weight`,
-/// `cumulative` (K): Σ weight·density_log·f = ∫ f dF | | … elsewhere (a grid of the user's, eta > 0) | group
-/// `law` with `log_s`, `density_log`, `weight`, `cumulative` of the law itself | | `/green` | `omega`, `g`
-/// (K,2), `certified`, `residual`, `iterations` (K) | | `/montecarlo` | `singular_values`,
-/// `log_singular_values` (S,N), or `edges`, `counts` in ln s; attributes | | `/metrics/<source>`,
-/// `/metrics/agreement` | attributes |
+///     / attributes            format = "jacobian-spectra", format_version = 1, program_version, git,
+///                             command, created, seed
+///     /network                attributes streams, width, depth, mixer, branch, activation, title; `mixers`
+///                             (L,n,n), `sigma2` (L), and what applies of branch_fields.hpp
+///     /theory/<method>        `s`, `log_s`, `density`, `density_log` (K), `g`, `omega` (K,2), `residual`,
+///                             `iterations`, `certified` (K), `support` (m,2) and `atoms` (a,2: place, mass)
+///                             in s; `log_support` and `log_atoms`, the same in ln s; attributes mass,
+///                             mean_square, mass_below_range, eta, seconds and the rest of dyson::Summary;
+///                             where the points are the law's own grid `weight`, `cumulative` (K): Σ
+///                             weight·density_log·f = ∫ f dF; elsewhere (a grid of the user's, eta > 0) group
+///                             `law` with `log_s`, `density_log`, `weight`, `cumulative` of the law itself
+///     /green                  `omega`, `g` (K,2), `certified`, `residual`, `iterations` (K)
+///     /montecarlo             `singular_values`, `log_singular_values` (S,N), or `edges`, `counts` in ln s;
+///                             attributes
+///     /metrics/<source>, /metrics/agreement   attributes
 ///
 /// Numbers are IEEE doubles: −∞ and NaN are stored as such, and a singular value below 1e-308 is 0 in
 /// `s` (its density then +∞) but ordinary in the log datasets.

@@ -9,6 +9,8 @@ namespace spectra::report {
 std::string long_name(const std::string& source) {
     if (source == "ov") return "operator-valued theory";
     if (source == "scalar") return "scalar theory";
+    if (source == "s-transform") return "S-transform";
+    if (source == "printed") return "equation (7) as printed";
     if (source == "montecarlo") return "simulation";
     return source;
 }

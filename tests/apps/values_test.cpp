@@ -33,6 +33,13 @@ TEST(Values, Numbers) {
         expect_refused([&] { to_variances("--sigma2", bad); }, {"--sigma2", "accepted"});
 }
 
+TEST(Values, ListsOfNumbers) {
+    EXPECT_EQ(to_numbers("--pre", "1"), std::vector<double>{1});
+    EXPECT_EQ(to_numbers("--pre", "-1, 0,2e-1"), (std::vector<double>{-1, 0, 0.2}));
+    for (const char* bad : {"", "x", "1,", ",1", "1 2 x", "nan", "1,inf"})
+        expect_refused([&] { to_numbers("--pre", bad); }, {"--pre", "accepted: finite numbers"});
+}
+
 TEST(Values, Choices) {
     EXPECT_EQ(to_choice("--draws", "shared", {"independent", "shared"}), "shared");
     expect_refused(

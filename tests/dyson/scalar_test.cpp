@@ -5,8 +5,8 @@
 #include "dyson/tracker.hpp"
 #include "support/networks.hpp"
 
-#include <Eigen/SVD>
 #include <gtest/gtest.h>
+#include <Eigen/SVD>
 
 namespace spectra::dyson {
 namespace {
@@ -15,7 +15,7 @@ using tests::draw_network;
 using tests::make_network;
 
 Complex solve_at(std::unique_ptr<Equation> equation, const Network& network, Complex omega) {
-    Tracker tracker(std::move(equation), range(network).log_upper, -4);
+    Tracker tracker(std::move(equation), range(network).log_upper, {-4.0});
     const Solution s = tracker.solve(omega);
     EXPECT_TRUE(s.ok()) << omega;
     return tracker.equation().scaled_green(s.omega, s.m) * std::exp(-s.omega.log_scale);

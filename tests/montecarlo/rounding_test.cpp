@@ -1,5 +1,7 @@
 #include "montecarlo/rounding.hpp"
 
+#include "montecarlo/branches.hpp"
+#include "montecarlo/sampler.hpp"
 #include "montecarlo/singular_values.hpp"
 #include "support/networks.hpp"
 
@@ -12,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace {
@@ -27,19 +30,11 @@ using Wide =
     boost::multiprecision::number<boost::multiprecision::cpp_bin_float<50>, boost::multiprecision::et_off>;
 using WideMatrix = Eigen::Matrix<Wide, Eigen::Dynamic, Eigen::Dynamic>;
 
-/// ln of the singular values of the same layers' product, held exactly enough, ascending: one-sided Jacobi.
+/// ln of the singular values of the same Jacobian, held exactly enough, ascending: one-sided Jacobi.
 std::vector<double> exact_log_values(const Network& network, std::uint64_t seed, std::uint32_t sample) {
-    const auto layers = scaled_layers(network.mixers, sigma2(network));
-    const montecarlo::Sampler sampler(network.streams, network.width);
-    WideMatrix product = WideMatrix::Identity(network.size(), network.size());
-    Eigen::MatrixXd layer(network.size(), network.size());
-    double shift = 0;
-    for (std::size_t l = 0; l < layers.size(); ++l) {
-        const random::Stream stream(seed, random::Purpose::branch, static_cast<std::uint32_t>(l), sample);
-        sampler.draw_layer(layers[l], stream, layer.data());
-        product = (layer.cast<Wide>() * product).eval();
-        shift += layers[l].exponent * std::log(2.0);
-    }
+    WideMatrix product = jacobian_reference<Wide>(network, seed, sample);
+    // Of columns that are zero but for the rounding of 50 digits, nothing can be said.
+    const Wide zero = Wide(1e-90) * product.squaredNorm();
     bool turned = true;
     while (turned) {
         turned = false;
@@ -48,7 +43,7 @@ std::vector<double> exact_log_values(const Network& network, std::uint64_t seed,
                 const Wide a = product.col(i).squaredNorm();
                 const Wide b = product.col(j).squaredNorm();
                 const Wide c = product.col(i).dot(product.col(j));
-                if (abs(c) <= Wide(1e-20) * sqrt(a * b)) continue;
+                if (a <= zero || b <= zero || abs(c) <= Wide(1e-20) * sqrt(a * b)) continue;
                 turned = true;
                 const Wide zeta = (b - a) / (2 * c);
                 const Wide root = sqrt(1 + zeta * zeta);
@@ -63,7 +58,7 @@ std::vector<double> exact_log_values(const Network& network, std::uint64_t seed,
     }
     std::vector<double> out;
     for (Eigen::Index i = 0; i < product.cols(); ++i) {
-        out.push_back(static_cast<double>(Wide(log(product.col(i).squaredNorm()) / 2)) + shift);
+        out.push_back(static_cast<double>(Wide(log(product.col(i).squaredNorm()) / 2)));
     }
     std::sort(out.begin(), out.end());
     return out;
@@ -77,7 +72,7 @@ struct Compared {
 Compared compared(const Network& network, std::uint32_t sample) {
     Compared out;
     out.exact = exact_log_values(network, 1, sample);
-    const auto layers = scaled_layers(network.mixers, sigma2(network));
+    const auto layers = scaled_layers(network);
     montecarlo::Sampler sampler(network.streams, network.width);
     sampler.draw(layers, 1, sample);
     montecarlo::SingularValues solver(network.size());
@@ -101,45 +96,80 @@ Network contracting(int depth, int width, double ratio) {
     return make_network(mixers, width, std::vector<double>(static_cast<std::size_t>(depth), 1e-3));
 }
 
-TEST(Rounding, FloorSeparatesWhatTheProductHolds) {
-    const std::vector<Network> networks = {
-        make_network(Mixer::Zero(1, 1), 30, 12, 1.0),
-        contracting(20, 6, 0.05),
-        draw_network(mixers::Family::bistochastic, 4, 30, 3, 0.05),
-        draw_network(mixers::Family::gaussian, 3, 40, 4, 0.05),
-    };
-    for (std::size_t k = 0; k < networks.size(); ++k) {
-        int above = 0;
-        int wrong_below = 0;
-        for (std::uint32_t sample = 0; sample < 3; ++sample) {
-            const auto [exact, computed, floor] = compared(networks[k], sample);
-            for (std::size_t i = 0; i < exact.size(); ++i) {
-                const double error = std::abs(exact[i] - computed[i]);
-                if (exact[i] > floor) {
-                    ++above;
-                    EXPECT_LE(error, 0.1) << "network " << k << ", value " << i << " at " << exact[i] - floor
-                                          << " above the floor";
-                    // Twenty floors up, 1 %.
-                    if (exact[i] > floor + 3) {
-                        EXPECT_LE(error, 0.01) << "network " << k << ", value " << i;
-                    }
-                } else {
-                    // Counted below, even where they are lost.
-                    EXPECT_LE(computed[i], floor + 0.1);
-                    wrong_below += error > 0.5 ? 1 : 0;
+/// What is above the floor is right, what is below is counted below.
+void expect_floor(const Network& network, std::uint32_t samples, const std::string& name) {
+    std::uint32_t above = 0;
+    int wrong_below = 0;
+    for (std::uint32_t sample = 0; sample < samples; ++sample) {
+        const auto [exact, computed, floor] = compared(network, sample);
+        for (std::size_t i = 0; i < exact.size(); ++i) {
+            const double error = std::abs(exact[i] - computed[i]);
+            if (exact[i] > floor) {
+                ++above;
+                EXPECT_LE(error, 0.1)
+                    << name << ", value " << i << " at " << exact[i] - floor << " above the floor";
+                // Twenty floors up, 1 %.
+                if (exact[i] > floor + 3) {
+                    EXPECT_LE(error, 0.01) << name << ", value " << i;
                 }
+            } else {
+                // Counted below, even where they are lost.
+                EXPECT_LE(computed[i], floor + 0.1) << name;
+                wrong_below += error > 0.5 ? 1 : 0;
             }
         }
-        // The floor is neither above everything nor so low that nothing below it is lost.
-        EXPECT_GT(above, 10) << k;
-        EXPECT_GT(wrong_below, 0) << k;
+    }
+    // The floor is neither above everything nor so low that nothing below it is lost.
+    EXPECT_GT(above, 3 * samples) << name;
+    EXPECT_GT(wrong_below, 0) << name;
+}
+
+TEST(Rounding, FloorSeparatesWhatTheProductHolds) {
+    expect_floor(make_network(Mixer::Zero(1, 1), 30, 12, 1.0), 3, "no mixer");
+    expect_floor(contracting(20, 6, 0.05), 3, "contracting");
+    expect_floor(draw_network(mixers::Family::bistochastic, 4, 30, 3, 0.05), 3, "bistochastic");
+    expect_floor(draw_network(mixers::Family::gaussian, 3, 40, 4, 0.05), 3, "gaussian");
+}
+
+TEST(Rounding, FloorHoldsForEveryBranch) {
+    auto network = contracting(20, 6, 0.05);
+    for (const auto& [name, branch] : every_branch(2, 20, 1e-3)) {
+        network.branch = branch;
+        expect_floor(network, 1, "contracting, " + name);
+    }
+    network = draw_network(mixers::Family::bistochastic, 3, 40, 4, 0);
+    for (const auto& [name, branch] : every_branch(3, 40, 0.05)) {
+        network.branch = branch;
+        expect_floor(network, 1, "bistochastic, " + name);
+    }
+}
+
+TEST(Rounding, ZerosOfALawAreBelowTheFloor) {
+    // Rounded reflections: exact zeros come out at 1 to 2 u‖X‖_F, worst where most values are zero.
+    for (const double zeros : {0.5, 0.9}) {
+        std::vector<double> values(10, 1.0);
+        std::fill_n(values.begin(), static_cast<int>(10 * zeros), 0.0);
+        auto network = make_network(Mixer::Zero(2, 2), 1, 50, 0);
+        for (const bool hyper : {false, true}) {
+            network.branch = IsotropicBranch{{}, {values}};
+            if (hyper) network.branch = hyper_connection(2, 1, 1, {values});
+            const auto layers = scaled_layers(network);
+            montecarlo::Sampler sampler(2, 50);
+            sampler.draw(layers, 1, 0);
+            std::vector<double> log_values(100);
+            ASSERT_TRUE(montecarlo::SingularValues(100).compute(sampler.matrix(), 0, log_values));
+            const double floor = log_floor(std::log(sampler.matrix().norm()), expectation(layers).rounding);
+            const auto expected = static_cast<std::size_t>(std::lround((1 - zeros) * (hyper ? 50 : 100)));
+            EXPECT_LT(log_values[99 - expected], floor - 0.5);
+            EXPECT_GT(log_values[100 - expected], floor + 20);
+        }
     }
 }
 
 TEST(Rounding, IsometriesAccumulateOneProductAtATime) {
     for (const int depth : {1, 2, 10, 100}) {
         const auto network = make_network(Mixer::Identity(3, 3), depth, 4, 0.05 / depth);
-        const auto expected = expectation(scaled_layers(network.mixers, sigma2(network)));
+        const auto expected = expectation(scaled_layers(network));
         EXPECT_NEAR(expected.rounding, std::sqrt(depth), 1e-10 * depth);
         EXPECT_NEAR(expected.log_mean_square, depth * std::log1p(0.05 / depth), 1e-12 * depth);
     }
@@ -152,16 +182,74 @@ TEST(Rounding, MeanSquareAtAnyScale) {
     const double t1 = 0.5 * (1.25 + 2 * v);
     const double t2 = 0.5 * ((1 + v) + 0.25 * (0.25 + v) + 2 * v * t1);
     for (const double scale : {1.0, 1e-100, 1e100}) {
-        const auto out = expectation(
-            scaled_layers({scale * mixer, mixer / scale}, {v * scale * scale, v / scale / scale}));
+        const auto out = expectation(scaled_layers(
+            make_network({scale * mixer, mixer / scale}, 5, {v * scale * scale, v / scale / scale})));
         EXPECT_NEAR(out.log_mean_square, std::log(t2), 1e-12);
     }
-    const auto deep =
-        expectation(scaled_layers(std::vector<Mixer>(1000, 1e-3 * mixer), std::vector<double>(1000, 0)));
+    const auto deep = expectation(scaled_layers(make_network(Mixer(1e-3 * mixer), 1000, 5, 0)));
     EXPECT_NEAR(deep.log_mean_square, 2000 * std::log(1e-3) + std::log(0.5), 1e-9);
-    const auto nothing = expectation(scaled_layers({Mixer::Zero(2, 2)}, {0}));
+    const auto nothing = expectation(scaled_layers(make_network(Mixer::Zero(2, 2), 1, 5, 0)));
     EXPECT_EQ(nothing.log_mean_square, -std::numeric_limits<double>::infinity());
     EXPECT_EQ(nothing.rounding, 1);
+}
+
+TEST(Rounding, MeanSquareOfEveryBranch) {
+    for (const auto family : {mixers::Family::gaussian, mixers::Family::bistochastic}) {
+        for (const int depth : {1, 2, 7}) {
+            auto network = draw_network(family, 3, depth, 5, 0);
+            for (const auto& [name, branch] : every_branch(3, depth, 0.4)) {
+                network.branch = branch;
+                const double out = expectation(scaled_layers(network)).log_mean_square;
+                if (!std::holds_alternative<TiedBranch>(branch)) {
+                    EXPECT_NEAR(out, std::log(exact_mean_square(network)), 1e-13) << name;
+                } else if (depth == 2) {
+                    EXPECT_NEAR(
+                        out,
+                        std::log(exact_tied_mean_square(network, std::numeric_limits<double>::infinity())),
+                        1e-13)
+                        << name;
+                }
+            }
+        }
+    }
+}
+
+/// ln Σ_k (m over k)² r^k: E s² of (1 + X)^m, σ² = r, at infinite width.
+double log_mean_square_of_power(int m, double ratio) {
+    const double largest = 2 * m * std::log1p(std::sqrt(ratio));
+    double sum = 0;
+    for (int k = 0; k <= m; ++k) {
+        const double log_choose = std::lgamma(m + 1) - std::lgamma(k + 1) - std::lgamma(m - k + 1);
+        sum += std::exp(2 * log_choose + k * std::log(ratio) - largest);
+    }
+    return std::log(sum) + largest;
+}
+
+TEST(Rounding, TiedPowersAtAnyDepthAndScale) {
+    // n = 1, A = a: J = (a + X)^L.
+    for (const double a : {1.0, 0.5, -0.3, 2e100}) {
+        for (const double ratio : {1e-4, 0.1, 3.0}) {
+            for (const int depth : {1, 2, 10, 200}) {
+                auto network = make_network(a * Mixer::Identity(1, 1), depth, 4, 0);
+                network.branch = TiedBranch{ratio * a * a};
+                std::vector<double> log_power;  // of a^{−2m} E tr (a + X)^m (a + X)^mᵀ
+                for (int m = 0; m <= depth; ++m) log_power.push_back(log_mean_square_of_power(m, ratio));
+                const auto out = expectation(scaled_layers(network));
+                const double expected = log_power.back() + 2 * depth * std::log(std::abs(a));
+                EXPECT_NEAR(out.log_mean_square, expected, 1e-12 * depth * (1 + std::abs(expected)));
+                // Products 2 … L are rounded, each carried on by the power that follows it.
+                double error = 0;
+                for (std::size_t l = 2; l < log_power.size(); ++l) {
+                    const double made = std::max(log_power[l], log_power[l - 1] + std::log1p(ratio));
+                    error += std::exp(log_power[log_power.size() - 1 - l] + made - log_power.back());
+                }
+                EXPECT_NEAR(out.rounding, std::sqrt(1 + error), 1e-9 * out.rounding);
+            }
+        }
+    }
+    auto network = make_network(Mixer::Zero(2, 2), 3, 4, 0);
+    network.branch = TiedBranch{0};
+    EXPECT_EQ(expectation(scaled_layers(network)).log_mean_square, -std::numeric_limits<double>::infinity());
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 #include "montecarlo/simulate.hpp"
 
+#include "montecarlo/branches.hpp"
 #include "montecarlo/histogram.hpp"
+#include "montecarlo/rounding.hpp"
+#include "montecarlo/sampler.hpp"
+#include "montecarlo/statistics.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>
@@ -32,18 +36,6 @@ Options options(int samples, int threads = 2) {
     out.samples = samples;
     out.threads = threads;
     return out;
-}
-
-/// T_l = A_l T_{l−1} A_lᵀ + σ_l² tr_n(T_{l−1}) I, E s² = tr_n T_L: exact at every width.
-double exact_mean_square(const Network& network) {
-    const double n = network.streams;
-    Eigen::MatrixXd t = Eigen::MatrixXd::Identity(network.streams, network.streams);
-    for (std::size_t l = 0; l < network.mixers.size(); ++l) {
-        const double noise = sigma2(network)[l] * t.trace() / n;
-        t = (network.mixers[l] * t * network.mixers[l].transpose()).eval();
-        t.diagonal().array() += noise;
-    }
-    return t.trace() / n;
 }
 
 TEST(Simulate, NoiselessNetworksHaveTheMixersSingularValues) {
@@ -117,24 +109,87 @@ TEST(Simulate, MeanSquareOfEveryFamily) {
     }
 }
 
+TEST(Simulate, MeanSquareOfEveryBranch) {
+    for (const auto family : {mixers::Family::bistochastic, mixers::Family::orthogonal}) {
+        for (const int depth : {1, 2, 6}) {
+            auto network = draw_network(family, 3, depth, 5, 0);
+            for (const auto& [name, branch] : every_branch(3, depth, 0.6)) {
+                network.branch = branch;
+                double exact = 0;
+                if (const auto* tied = std::get_if<TiedBranch>(&branch)) {
+                    if (depth != 2) continue;
+                    exact = exact_tied_mean_square(network, tied->hyper_connection() ? 5 : 15);
+                } else {
+                    exact = exact_mean_square(network);
+                }
+                const auto out = simulate(network, options(150));
+                EXPECT_NEAR(out.mean_square, exact, 5 * out.mean_square_error)
+                    << name << ", " << mixers::name(family) << ", L = " << depth;
+                EXPECT_LT(out.mean_square_error, 0.15 * out.mean_square) << name;
+            }
+        }
+    }
+}
+
+TEST(Simulate, MeanSquareOfTiedLayersAtLargeWidth) {
+    // The recursion is that of infinite width: 2 E(2p) − E(p) is, but for 1/p².
+    for (const bool hyper : {false, true}) {
+        for (const auto family : {mixers::Family::bistochastic, mixers::Family::orthogonal}) {
+            auto network = draw_network(family, 3, 4, 1, 0);
+            network.branch = TiedBranch{0.2};
+            if (hyper) network.branch = TiedBranch{0.2, reading(3, 0), writing(3, 0)};
+            const auto layers = montecarlo::scaled_layers(network);
+            const auto sampled = [&](int width, int samples) {
+                montecarlo::RunningMean mean;
+                montecarlo::Sampler sampler(3, width);
+                for (int k = 0; k < samples; ++k) {
+                    sampler.draw(layers, 3, static_cast<std::uint32_t>(k));
+                    mean.add(sampler.matrix().squaredNorm() / (3 * width), 2 * sampler.exponent());
+                }
+                return mean;
+            };
+            const auto narrow = sampled(10, 1500);
+            const auto wide = sampled(20, 1500);
+            const double error = std::hypot(2 * wide.standard_error(), narrow.standard_error());
+            const double exact = std::exp(montecarlo::expectation(layers).log_mean_square);
+            EXPECT_NEAR(2 * wide.mean() - narrow.mean(), exact, 5 * error) << mixers::name(family);
+            EXPECT_LT(error, 0.02 * exact);
+            // Independent layers of the same variance are another matter.
+            if (family == mixers::Family::bistochastic) {
+                auto independent = network;
+                independent.branch = IsotropicBranch{std::vector<double>(4, 0.2)};
+                if (hyper) {
+                    independent.branch = HyperConnectionBranch{
+                        std::vector<double>(4, 0.2), std::vector<Eigen::VectorXd>(4, reading(3, 0)),
+                        std::vector<Eigen::VectorXd>(4, writing(3, 0))};
+                }
+                EXPECT_GT(std::abs(exact_mean_square(independent) - exact), 10 * error);
+            }
+        }
+    }
+}
+
 TEST(Simulate, IdenticalForAnyNumberOfThreads) {
     for (const int width : {5, 16}) {
-        const auto network = draw_network(mixers::Family::bistochastic, 3, 4, width, 0.2);
-        for (const Keep keep : {Keep::values, Keep::histogram}) {
-            auto settings = options(11, 1);
-            settings.keep = keep;
-            const auto reference = simulate(network, settings);
-            for (const int threads : {2, 3, 4}) {
-                settings.threads = threads;
-                const auto out = simulate(network, settings);
-                EXPECT_EQ(out.log_values, reference.log_values) << threads;
-                EXPECT_EQ(out.counts, reference.counts) << threads;
-                EXPECT_EQ(out.log_edges, reference.log_edges) << threads;
-                EXPECT_EQ(out.mean_square, reference.mean_square) << threads;
-                EXPECT_EQ(out.mean_square_error, reference.mean_square_error) << threads;
-                EXPECT_EQ(out.law.log_floor(), reference.law.log_floor()) << threads;
-                EXPECT_EQ(out.largest, reference.largest) << threads;
-                EXPECT_EQ(out.smallest, reference.smallest) << threads;
+        auto network = draw_network(mixers::Family::bistochastic, 3, 4, width, 0);
+        for (const auto& [name, branch] : every_branch(3, 4, 0.2)) {
+            network.branch = branch;
+            for (const Keep keep : {Keep::values, Keep::histogram}) {
+                auto settings = options(11, 1);
+                settings.keep = keep;
+                const auto reference = simulate(network, settings);
+                for (const int threads : {2, 3, 4}) {
+                    settings.threads = threads;
+                    const auto out = simulate(network, settings);
+                    EXPECT_EQ(out.log_values, reference.log_values) << name << ", " << threads;
+                    EXPECT_EQ(out.counts, reference.counts) << name << ", " << threads;
+                    EXPECT_EQ(out.log_edges, reference.log_edges) << name << ", " << threads;
+                    EXPECT_EQ(out.mean_square, reference.mean_square) << name << ", " << threads;
+                    EXPECT_EQ(out.mean_square_error, reference.mean_square_error) << name << ", " << threads;
+                    EXPECT_EQ(out.law.log_floor(), reference.law.log_floor()) << name << ", " << threads;
+                    EXPECT_EQ(out.largest, reference.largest) << name << ", " << threads;
+                    EXPECT_EQ(out.smallest, reference.smallest) << name << ", " << threads;
+                }
             }
         }
     }
@@ -297,6 +352,29 @@ TEST(Simulate, RedrawnMixersAreDrawnPerSample) {
     }
 }
 
+TEST(Simulate, RedrawnMixersKeepTheBranch) {
+    mixers::Recipe recipe;
+    recipe.family = mixers::Family::bistochastic;
+    auto network = draw_network(recipe.family, 3, 3, 4, 0);
+    auto settings = options(3);
+    settings.seed = 4;
+    for (const auto& [name, branch] : every_branch(3, 3, 0.3)) {
+        network.branch = branch;
+        settings.redrawn = recipe;
+        const auto redrawn = simulate(network, settings);
+        settings.redrawn.reset();
+        for (std::uint32_t sample = 0; sample < 3; ++sample) {
+            auto fixed = network;
+            fixed.mixers = mixers::draw_layers(recipe, 3, 3, false, 4, sample + 1);
+            const auto out = simulate(fixed, settings);
+            const auto at = static_cast<std::ptrdiff_t>(sample * 12);
+            EXPECT_TRUE(std::equal(out.log_values.begin() + at, out.log_values.begin() + at + 12,
+                                   redrawn.log_values.begin() + at))
+                << name << ", sample " << sample;
+        }
+    }
+}
+
 TEST(Simulate, MemoryNeeded) {
     const auto network = make_network(Mixer::Identity(4, 4), 10, 25, 0.005);
     auto settings = options(100, 2);
@@ -312,7 +390,23 @@ TEST(Simulate, MemoryNeeded) {
     EXPECT_LT(histogram, 10'000'000U);
     settings.samples = std::numeric_limits<int>::max();
     EXPECT_EQ(montecarlo::memory_needed(network, settings), histogram);
+    // What X takes: N×N as Y alone; twice, where it is kept or rotated; p×p and two p×N as a
+    // hyper-connection.
+    settings = options(100, 2);
+    const auto with = [&](const Branch& branch) {
+        auto other = network;
+        other.branch = branch;
+        return montecarlo::memory_needed(other, settings);
+    };
+    constexpr std::size_t matrix = 2 * 100 * 100 * sizeof(double);  // in two threads
+    EXPECT_EQ(with(ActivationBranch{std::vector<double>(10, 1)}), small);
+    EXPECT_EQ(with(TiedBranch{1}), small + matrix);
+    EXPECT_GT(with(IsotropicBranch{{}, {{1, 2}}}), small + matrix);
+    EXPECT_LT(with(IsotropicBranch{{}, {{1, 2}}}), small + 3 * matrix);
+    EXPECT_EQ(with(hyper_connection(4, 10, 1)), small - matrix + matrix / 16 + matrix / 2);
+    EXPECT_EQ(with(TiedBranch{1, reading(4, 0), writing(4, 0)}), small - matrix + matrix / 8 + matrix / 2);
     // Too large for any machine, and for size_t.
+    settings.samples = std::numeric_limits<int>::max();
     auto vast = network;
     vast.width = std::numeric_limits<int>::max();
     settings.keep = Keep::values;

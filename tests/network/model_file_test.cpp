@@ -1,10 +1,13 @@
 #include "network/model_file.hpp"
 
+#include "network/mean_field.hpp"
 #include "support/expect_refused.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace spectra {
@@ -81,10 +84,213 @@ TEST(ModelFile, RefusesMissingKeys) {
 }
 
 TEST(ModelFile, RefusesOtherBranches) {
-    for (const char* kind : {"hyper-connection", "tied", "activation"})
-        refused(with("/noise/kind", kind), {kind, "accepted: isotropic"});
-    refused(with("/noise", {{"kind", "isotropic"}, {"singular_values", {{1, 2}}}}),
-            {"singular_values", "accepted: isotropic"});
+    for (const json& kind : {json("hyper"), json(""), json(3), json::object()})
+        refused(with("/noise/kind", kind),
+                {"noise", "kind", "accepted: isotropic, activation, hyper-connection, tied"});
+}
+
+// Branches
+
+json with_noise(const json& noise) {
+    return with("/noise", noise);
+}
+
+json noise_with(json noise, const char* key, const json& value) {
+    noise[key] = value;
+    return with_noise(noise);
+}
+
+template <typename B>
+B branch_of(const json& noise) {
+    return std::get<B>(model_from_json(with_noise(noise), "case.json").branch);
+}
+
+const json hyper{{"kind", "hyper-connection"},
+                 {"sigma2", {0.1, 0.2}},
+                 {"pre", {{0.5, 0.5}, {1, 0}}},
+                 {"post", {{1, 1}, {-2, 3}}}};
+const json tied{{"kind", "tied"}, {"sigma2", 0.3}};
+const json bernoulli{
+    {"kind", "activation"}, {"law", "bernoulli"}, {"probability", 0.25}, {"sigma_w2", {1, 2}}};
+const json silu{{"kind", "activation"}, {"law", "silu"}, {"sigma_w2", {1, 2}}};
+
+TEST(ModelFile, ReadsBranchesOfAnyLaw) {
+    using Law = BranchLaw;
+    const auto law = [](const json& values) {
+        return branch_of<IsotropicBranch>({{"kind", "isotropic"}, {"singular_values", values}}).law;
+    };
+    EXPECT_EQ(law({{1, 2, 3}, {0.5, 0}}), (Law{{1, 2, 3}, {0.5, 0}})) << "a set per layer";
+    EXPECT_EQ(law({{1, 2, 3}}), (Law{{1, 2, 3}}));
+    EXPECT_EQ(law({1, 2, 3}), (Law{{1, 2, 3}})) << "one for all";
+    const Network network = model_from_json(
+        with_noise({{"kind", "isotropic"}, {"singular_values", {{3, 4}, {0, 1, 2}}}}), "case.json");
+    EXPECT_EQ(sigma2(network), (std::vector<double>{12.5, 5.0 / 3}));
+    EXPECT_EQ(branch_law(network, 1), (std::vector<double>{0, 1, 2}));
+    json noise = hyper;
+    noise.erase("sigma2");
+    noise["singular_values"] = {1, 2};
+    EXPECT_EQ(branch_of<HyperConnectionBranch>(noise).law, (Law{{1, 2}}));
+}
+
+TEST(ModelFile, RefusesBranchesOfNoLaw) {
+    const json noise{{"kind", "isotropic"}};
+    const auto bad = [&](const json& values, std::vector<std::string> words) {
+        words.emplace_back("singular_values");
+        refused(noise_with(noise, "singular_values", values), words);
+    };
+    bad({{1, 2}, {1, 2}, {1, 2}}, {"3 sets", "depth 2", "one per layer"});
+    bad(json::array(), {"empty"});
+    bad({{1, 2}, json::array()}, {"set 2", "empty"});
+    bad({{1, 2}, {1, -2}}, {"set 2, value 2", "0 or more"});
+    bad({{1, "2"}}, {"set 1, value 2", "string"});
+    bad({{1, 2}, 3}, {"set 2", "number", "array"});
+    bad({1, {2}}, {"set 1, value 2", "array"});
+    bad("x", {"string"});
+    refused(noise_with(noise, "singular_values", {1e200, 1}), {"singular values", "overflow"});
+    refused(noise_with({{"kind", "isotropic"}, {"sigma2", 1}}, "singular_values", {1}),
+            {"noise", "both sigma2 and singular_values"});
+}
+
+TEST(ModelFile, ReadsHyperConnections) {
+    const auto branch = branch_of<HyperConnectionBranch>(hyper);
+    EXPECT_EQ(branch.sigma2, (std::vector<double>{0.1, 0.2}));
+    ASSERT_EQ(branch.pre.size(), 2U);
+    EXPECT_EQ(branch.pre[1], Eigen::Vector2d(1, 0));
+    EXPECT_EQ(branch.post[1], Eigen::Vector2d(-2, 3));
+    json noise = hyper;
+    noise["pre"] = {0.25, 0.75};
+    noise["post"] = {{1, 2}};
+    noise["sigma2"] = 0.5;
+    const auto shared = branch_of<HyperConnectionBranch>(noise);
+    EXPECT_EQ(shared.sigma2, (std::vector<double>{0.5, 0.5}));
+    for (std::size_t l = 0; l < 2; ++l) {
+        EXPECT_EQ(shared.pre[l], Eigen::Vector2d(0.25, 0.75));
+        EXPECT_EQ(shared.post[l], Eigen::Vector2d(1, 2));
+    }
+}
+
+TEST(ModelFile, RefusesHyperConnectionsByKey) {
+    for (const char* key : {"sigma2", "pre", "post"}) {
+        json noise = hyper;
+        noise.erase(key);
+        refused(with_noise(noise), {"noise", key, "missing"});
+    }
+    refused(noise_with(hyper, "width", 3), {"unknown key 'width'", "accepted: kind, sigma2"});
+    for (const char* key : {"pre", "post"}) {
+        refused(noise_with(hyper, key, {1, 2, 3}), {key, "3 entries", "2 finite numbers"});
+        refused(noise_with(hyper, key, {{1, 2}, {1}}), {std::string(key) + " of layer 2", "1 entries"});
+        refused(noise_with(hyper, key, {{1, 2}, {1, 2}, {1, 2}}), {key, "3 vectors", "depth 2"});
+        refused(noise_with(hyper, key, {{1, 2}, {1, "2"}}),
+                {std::string(key) + " of layer 2, entry 2", "string"});
+        refused(noise_with(hyper, key, {{1, 2}, 3}), {std::string(key) + " of layer 2", "number"});
+        refused(noise_with(hyper, key, "softmax"), {key, "string"});
+        refused(noise_with(hyper, key, json::array()), {key, "0 entries"});
+    }
+    refused(noise_with(hyper, "sigma2", {0.1, -1}), {"sigma2 of layer 2", "0 or more"});
+}
+
+TEST(ModelFile, ReadsTiedBranches) {
+    const auto plain = branch_of<TiedBranch>(tied);
+    EXPECT_EQ(plain.sigma2, 0.3);
+    EXPECT_FALSE(plain.hyper_connection());
+    json noise = tied;
+    noise["pre"] = {0.5, 0.25};
+    noise["post"] = {1, 2};
+    const auto connected = branch_of<TiedBranch>(noise);
+    EXPECT_TRUE(connected.hyper_connection());
+    EXPECT_EQ(connected.pre, Eigen::Vector2d(0.5, 0.25));
+    EXPECT_EQ(connected.post, Eigen::Vector2d(1, 2));
+    EXPECT_EQ(sigma2(model_from_json(with_noise(noise), "case.json")), (std::vector<double>{0.3, 0.3}));
+}
+
+TEST(ModelFile, RefusesTiedBranchesByKey) {
+    refused(with_noise({{"kind", "tied"}}), {"sigma2", "missing"});
+    refused(noise_with(tied, "sigma2", {0.1, 0.1}), {"sigma2", "array", "one number"});
+    refused(noise_with(tied, "sigma2", -1), {"sigma2", "0 or more"});
+    refused(noise_with(tied, "pre", {1, 1}), {"post", "missing"});
+    refused(noise_with(tied, "post", {1, 1}), {"pre", "missing"});
+    json noise = tied;
+    noise["post"] = {1, 1};
+    refused(noise_with(noise, "pre", {{1, 1}, {1, 1}}), {"pre", "accepted: 2 finite numbers"});
+    refused(noise_with(noise, "pre", {1}), {"pre", "1 entries"});
+    refused(noise_with(tied, "singular_values", {1}), {"unknown key 'singular_values'", "sigma2, pre, post"});
+}
+
+TEST(ModelFile, ReadsActivations) {
+    const auto mask = branch_of<ActivationBranch>(bernoulli);
+    EXPECT_EQ(mask.activation.kind, ActivationKind::bernoulli);
+    EXPECT_EQ(mask.activation.probability, 0.25);
+    EXPECT_EQ(mask.sigma_w2, (std::vector<double>{1, 2}));
+    EXPECT_TRUE(mask.preactivation_variance.empty());
+    EXPECT_EQ(sigma2(model_from_json(with_noise(bernoulli), "case.json")), (std::vector<double>{0.25, 0.5}));
+
+    const Network network = model_from_json(with_noise(silu), "case.json");
+    const auto& branch = std::get<ActivationBranch>(network.branch);
+    EXPECT_EQ(name(branch.activation), "silu");
+    EXPECT_EQ(branch.preactivation_variance,
+              propagated_variances(network.mixers, {1, 2}, activation_from_name("silu")));
+    EXPECT_EQ(branch.preactivation_variance[0], 1) << "from 1 at the input";
+
+    json noise = silu;
+    noise["preactivation_variance"] = 0.5;
+    EXPECT_EQ(branch_of<ActivationBranch>(noise).preactivation_variance, (std::vector<double>{0.5, 0.5}));
+    noise["preactivation_variance"] = {0.5, 2};
+    noise["sigma_w2"] = 3;
+    EXPECT_EQ(branch_of<ActivationBranch>(noise).preactivation_variance, (std::vector<double>{0.5, 2}));
+    EXPECT_EQ(branch_of<ActivationBranch>(noise).sigma_w2, (std::vector<double>{3, 3}));
+    for (const auto& law : activation_names()) {
+        noise["law"] = law;
+        EXPECT_EQ(name(branch_of<ActivationBranch>(noise).activation), law);
+    }
+}
+
+TEST(ModelFile, RefusesActivationsByKey) {
+    for (const char* key : {"law", "sigma_w2"}) {
+        json noise = silu;
+        noise.erase(key);
+        refused(with_noise(noise), {"noise", key, "missing"});
+    }
+    json noise = bernoulli;
+    noise.erase("probability");
+    refused(with_noise(noise), {"probability", "missing"});
+    for (const json& bad : {json(-0.1), json(1.5), json("half"), json()})
+        refused(noise_with(bernoulli, "probability", bad), {"probability", "accepted: a number from 0 to 1"});
+    refused(noise_with(bernoulli, "preactivation_variance", 1),
+            {"unknown key 'preactivation_variance'", "kind, law, probability, sigma_w2"});
+    refused(noise_with(silu, "probability", 0.5), {"unknown key 'probability'", "preactivation_variance"});
+    refused(noise_with(silu, "sigma2", 0.5), {"unknown key 'sigma2'", "sigma_w2"});
+    refused(noise_with(silu, "law", "swish"), {"law 'swish'", "accepted: bernoulli, linear, relu"});
+    refused(noise_with(silu, "law", 3), {"law", "number", "accepted: bernoulli, linear, relu"});
+    refused(noise_with(silu, "sigma_w2", {1, 2, 3}), {"sigma_w2", "3 values", "depth 2"});
+    refused(noise_with(silu, "sigma_w2", {1, -2}), {"sigma_w2 of layer 2", "0 or more"});
+    refused(noise_with(silu, "preactivation_variance", {1}), {"preactivation_variance", "1 values"});
+    refused(noise_with(silu, "preactivation_variance", -1), {"preactivation_variance", "0 or more"});
+    refused(noise_with(silu, "sigma_w2", 1e308),
+            {"case.json", "pre-activation variance of layer 2 overflows"});
+}
+
+TEST(ModelFile, ReadsEveryGoldenCase) {
+    std::ifstream file(SPECTRA_DATA_DIR "/golden/chain.json");
+    const auto golden = json::parse(file);
+    std::map<std::string, int> kinds;
+    for (const auto& entry : golden["cases"]) {
+        const std::string name = entry["name"];
+        SCOPED_TRACE(name);
+        Network network;
+        ASSERT_NO_THROW(network = model_from_json(entry, name));
+        EXPECT_EQ(branch_name(network.branch), entry["noise"]["kind"]);
+        EXPECT_EQ(network.depth(), entry["depth"].get<int>());
+        if (entry["noise"].contains("sigma2") && entry["noise"]["sigma2"].is_array()) {
+            EXPECT_EQ(sigma2(network), entry["noise"]["sigma2"].get<std::vector<double>>());
+        }
+        if (entry["noise"].contains("singular_values")) {
+            EXPECT_EQ(branch_law(network, 0),
+                      entry["noise"]["singular_values"][0].get<std::vector<double>>());
+        }
+        ++kinds[branch_name(network.branch)];
+    }
+    EXPECT_EQ(kinds, (std::map<std::string, int>{
+                         {"isotropic", 44}, {"hyper-connection", 16}, {"tied", 9}, {"activation", 2}}));
 }
 
 TEST(ModelFile, RefusesSizesThatDoNotFit) {
@@ -109,24 +315,30 @@ TEST(ModelFile, RefusesVariancesThatAreNone) {
 
 /// Every value of a case replaced by every type of JSON: accepted or refused, never anything else.
 TEST(ModelFile, WrongTypesAnywhereAreRefused) {
-    const json flat = valid().flatten();
-    std::vector<std::string> pointers{""};
-    for (const auto& item : flat.items())
-        for (std::string pointer = item.key(); !pointer.empty(); pointer.erase(pointer.rfind('/')))
-            pointers.push_back(pointer);
     const std::vector<json> values{nullptr,       true,           -1,          1e308,     "text",
                                    json::array(), json::object(), {{{{{1}}}}}, {1, "two"}};
-    int refusals = 0;
-    for (const auto& pointer : pointers)
-        for (const auto& value : values) {
-            try {
-                check(model_from_json(with(pointer.c_str(), value), "case.json"));
-            } catch (const std::invalid_argument& error) {
-                ++refusals;
-                EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    const json law{{"kind", "isotropic"}, {"singular_values", {{1, 2}, {3, 4}}}};
+    for (const json& noise : {valid()["noise"], law, hyper, tied, bernoulli, silu}) {
+        const json base = with_noise(noise);
+        const json flat = base.flatten();
+        std::vector<std::string> pointers{""};
+        for (const auto& item : flat.items())
+            for (std::string pointer = item.key(); !pointer.empty(); pointer.erase(pointer.rfind('/')))
+                pointers.push_back(pointer);
+        int refusals = 0;
+        for (const auto& pointer : pointers)
+            for (const auto& value : values) {
+                json changed = base;
+                changed[json::json_pointer(pointer)] = value;
+                try {
+                    check(model_from_json(changed, "case.json"));
+                } catch (const std::invalid_argument& error) {
+                    ++refusals;
+                    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+                }
             }
-        }
-    EXPECT_GT(refusals, 100);
+        EXPECT_GT(refusals, 100);
+    }
 }
 
 TEST(ModelFile, EveryTruncationIsRefused) {

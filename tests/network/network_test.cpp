@@ -81,5 +81,114 @@ TEST(Network, RefusesVariancesThatAreNone) {
     expect_refused([&] { check(network); }, {"sigma2", "1 values", "3 layers"});
 }
 
+// Branches
+
+Network with_branch(Branch branch) {
+    Network network = valid();
+    network.branch = std::move(branch);
+    return network;
+}
+
+const double nan = std::numeric_limits<double>::quiet_NaN();
+const double infinity = std::numeric_limits<double>::infinity();
+const Eigen::VectorXd half = Eigen::VectorXd::Constant(2, 0.5);
+const std::vector<Eigen::VectorXd> halves(3, half);
+
+TEST(Network, SaysWhatItsBranchIs) {
+    EXPECT_EQ(branch_name(ActivationBranch{}), "activation");
+    EXPECT_EQ(branch_name(HyperConnectionBranch{}), "hyper-connection");
+    EXPECT_EQ(branch_name(TiedBranch{}), "tied");
+    EXPECT_FALSE(TiedBranch{}.hyper_connection());
+    EXPECT_TRUE((TiedBranch{0.1, half, half}).hyper_connection());
+}
+
+TEST(Network, VariancesOfEveryBranch) {
+    using List = std::vector<double>;
+    EXPECT_EQ(sigma2(with_branch(HyperConnectionBranch{{1, 2, 3}, halves, halves})), (List{1, 2, 3}));
+    EXPECT_EQ(sigma2(with_branch(TiedBranch{0.5})), (List{0.5, 0.5, 0.5}));
+    const Activation relu = activation_from_name("relu"), erf = activation_from_name("erf");
+    EXPECT_EQ(sigma2(with_branch(ActivationBranch{{1, 2, 3}, relu})), (List{0.5, 1, 1.5}));
+    const auto of_erf = sigma2(with_branch(ActivationBranch{{1, 2, 3}, erf, {0.1, 0.1, 7}}));
+    for (std::size_t l = 0; l < 3; ++l)
+        EXPECT_EQ(of_erf[l], List({1, 2, 3})[l] * mean_derivative2(erf, List({0.1, 0.1, 7})[l]));
+    EXPECT_EQ(sigma2(with_branch(ActivationBranch{{1, 2, 3}, {ActivationKind::bernoulli, 0.25}})),
+              (List{0.25, 0.5, 0.75}));
+    EXPECT_EQ(sigma2(with_branch(IsotropicBranch{{}, {{3, 4}}})), (List{12.5, 12.5, 12.5}));
+    EXPECT_EQ(sigma2(with_branch(IsotropicBranch{{}, {{3, 4}, {1}, {0, 0, 3}}})), (List{12.5, 1, 3}));
+    EXPECT_EQ(sigma2(with_branch(HyperConnectionBranch{{}, halves, halves, {{3, 4}}}))[2], 12.5);
+}
+
+TEST(Network, SingularValuesOfTheBranch) {
+    using List = std::vector<double>;
+    const BranchLaw sets{{1}, {2, 3}, {4}};
+    EXPECT_EQ(branch_law(with_branch(IsotropicBranch{{}, sets}), 1), (List{2, 3}));
+    EXPECT_EQ(branch_law(with_branch(HyperConnectionBranch{{}, halves, halves, {{5, 6}}}), 2), (List{5, 6}));
+    EXPECT_TRUE(branch_law(valid(), 0).empty());
+    EXPECT_TRUE(branch_law(with_branch(TiedBranch{1}), 0).empty());
+    EXPECT_TRUE(branch_law(with_branch(ActivationBranch{{1, 1, 1}}), 0).empty());
+}
+
+TEST(Network, RefusesLawsThatAreNone) {
+    const auto refused = [](const std::vector<double>& sigma2, const BranchLaw& law,
+                            const std::vector<std::string>& words) {
+        expect_refused([&] { check(with_branch(IsotropicBranch{sigma2, law})); }, words);
+        expect_refused(
+            [&] {
+                check(with_branch(HyperConnectionBranch{sigma2, halves, halves, law}));
+            },
+            words);
+    };
+    EXPECT_NO_THROW(check(with_branch(IsotropicBranch{{}, {{1, 0}}})));
+    EXPECT_NO_THROW(check(with_branch(IsotropicBranch{{5, 5, 5}, {{1, 3}}})))
+        << "the mean square, said twice";
+    refused({}, {}, {"sigma2 has 0 values"});
+    refused({}, {{1}, {1}}, {"2 sets of singular values", "3 layers"});
+    refused({}, {{1}, {}, {1}}, {"layer 2", "no singular values"});
+    refused({}, {{}}, {"no singular values"});
+    for (const double bad : {-1.0, nan, infinity})
+        refused({}, {{1}, {1}, {2, bad}}, {"layer 3", "singular value", "0 or more"});
+    refused({}, {{1e200}}, {"overflow"});
+    refused({5, 5, 4}, {{1, 3}}, {"sigma2 of layer 3 is 4", "5"});
+}
+
+TEST(Network, RefusesActivationsThatDoNotFit) {
+    const Activation tanh = activation_from_name("tanh"), relu = activation_from_name("relu");
+    const auto refused = [](const ActivationBranch& branch, const std::vector<std::string>& words) {
+        expect_refused([&] { check(with_branch(branch)); }, words);
+    };
+    EXPECT_NO_THROW(check(with_branch(ActivationBranch{{1, 0, 1}, tanh, {1, 0, 2}})));
+    EXPECT_NO_THROW(check(with_branch(ActivationBranch{{1, 1, 1}, relu})));
+    EXPECT_NO_THROW(check(with_branch(ActivationBranch{{1, 1, 1}, relu, {1, 1, 1}})));
+    refused({{1, 1}, relu}, {"sigma_w2", "2 values", "3 layers"});
+    refused({{1, -1, 1}, relu}, {"sigma_w2 of layer 2"});
+    refused({{1, 1, 1}, tanh}, {"preactivation_variance", "0 values"});
+    refused({{1, 1, 1}, relu, {1}}, {"preactivation_variance", "1 values"});
+    refused({{1, 1, 1}, tanh, {1, nan, 1}}, {"preactivation_variance of layer 2"});
+    for (const double bad : {-0.1, 1.1, nan})
+        refused({{1, 1, 1}, {ActivationKind::bernoulli, bad}}, {"probability", "0 to 1"});
+}
+
+TEST(Network, RefusesConnectionsThatDoNotFit) {
+    const std::vector<Eigen::VectorXd> two(2, half);
+    std::vector<Eigen::VectorXd> wrong = halves;
+    wrong[1] = Eigen::VectorXd::Ones(3);
+    std::vector<Eigen::VectorXd> endless = halves;
+    endless[2](0) = infinity;
+    const std::vector<double> s{1, 1, 1};
+    for (const auto& [bad, words] : {std::pair(two, std::vector<std::string>{"2 vectors", "3 layers"}),
+                                     {wrong, {"layer 2", "3 entries"}},
+                                     {endless, {"layer 3", "finite"}}}) {
+        expect_refused([&, &b = bad] { check(with_branch(HyperConnectionBranch{s, b, halves})); }, words);
+        expect_refused([&, &b = bad] { check(with_branch(HyperConnectionBranch{s, halves, b})); }, words);
+    }
+    EXPECT_NO_THROW(check(with_branch(HyperConnectionBranch{s, halves, halves})));
+    EXPECT_NO_THROW(check(with_branch(TiedBranch{1, half, half})));
+    expect_refused([&] { check(with_branch(TiedBranch{1, half, {}})); }, {"post", "0 entries"});
+    expect_refused([&] { check(with_branch(TiedBranch{1, {}, half})); }, {"pre", "0 entries"});
+    expect_refused([&] { check(with_branch(TiedBranch{1, wrong[1], half})); }, {"pre", "3 entries"});
+    for (const double bad : {-1.0, nan, infinity})
+        expect_refused([&] { check(with_branch(TiedBranch{bad})); }, {"sigma2", "0 or more"});
+}
+
 }  // namespace
 }  // namespace spectra

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "network/network.hpp"
+
+#include <vector>
+
+namespace spectra::dyson {
+
+/// One layer's branch as its covariance sees it. Points into the network it was made from.
+struct LayerBranch {
+    double sigma2 = 0;                            ///< of its entries, E φ'² included
+    const Eigen::VectorXd* pre = nullptr;         ///< with post, a hyper-connection; else isotropic
+    const Eigen::VectorXd* post = nullptr;        ///
+    const std::vector<double>* values = nullptr;  ///< singular values of the branch; none: Gaussian
+    SlopeLaw slopes = {{1.0}, {1.0}, true};       ///< φ'² of an activation; else the number one
+    double sigma_w2 = 0;                          ///< sigma2 without E φ'²
+    double largest_slope = 1;                     ///< a bound on |φ'|
+
+    bool hyper_connection() const { return pre != nullptr; }
+    bool noisy() const { return sigma2 > 0; }
+
+    /// ‖X_l‖ for p → ∞ where it is isotropic, or ‖F_l‖: 2σ, the largest singular value, or a bound.
+    double norm() const;
+};
+
+/// Layer by layer, with the first layer first. A tied branch is repeated.
+std::vector<LayerBranch> layer_branches(const Network& network);
+
+}  // namespace spectra::dyson

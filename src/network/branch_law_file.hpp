@@ -1,0 +1,27 @@
+#pragma once
+
+#include "network/network.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <string>
+
+namespace spectra {
+
+/// The singular values of a branch: one set for all layers, or one per layer.
+///
+/// JSON: an array of numbers (one set) or of such arrays, or an object with one of these under
+///       `singular_values`.
+/// Text: a set a line, entries apart by commas, semicolons or blanks; what follows a # is a comment. A column
+///       (several lines of one number) is refused: it may be meant as one set or as one per layer.
+///
+/// Sets may differ in length. How many there are is for check(Network) to judge.
+/// Throws std::invalid_argument, one line with file, set and value, for a file that is missing, empty or
+/// neither, and for values that are negative or not finite.
+BranchLaw read_branch_law(const std::filesystem::path& path);
+
+/// The same from a JSON array; `where` begins the messages.
+BranchLaw branch_law_from_json(const nlohmann::json& value, const std::string& where);
+
+}  // namespace spectra

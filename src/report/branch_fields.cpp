@@ -1,0 +1,52 @@
+#include "report/branch_fields.hpp"
+
+namespace spectra::report {
+
+namespace {
+
+std::vector<double> list(const Eigen::VectorXd& vector) {
+    return {vector.begin(), vector.end()};
+}
+
+std::vector<std::vector<double>> lists(const std::vector<Eigen::VectorXd>& vectors) {
+    std::vector<std::vector<double>> result;
+    result.reserve(vectors.size());
+    for (const auto& vector : vectors) result.push_back(list(vector));
+    return result;
+}
+
+void add(BranchFields& fields, const IsotropicBranch& branch, std::size_t) {
+    fields.branch_singular_values = branch.law;
+}
+
+void add(BranchFields& fields, const ActivationBranch& branch, std::size_t) {
+    fields.activation = name(branch.activation);
+    if (branch.activation.kind == ActivationKind::bernoulli)
+        fields.activation_probability = branch.activation.probability;
+    fields.sigma_w2 = branch.sigma_w2;
+    fields.preactivation_variance = branch.preactivation_variance;
+}
+
+void add(BranchFields& fields, const HyperConnectionBranch& branch, std::size_t) {
+    fields.pre = lists(branch.pre);
+    fields.post = lists(branch.post);
+    fields.branch_singular_values = branch.law;
+}
+
+void add(BranchFields& fields, const TiedBranch& branch, std::size_t depth) {
+    if (!branch.hyper_connection()) return;
+    fields.pre.assign(depth, list(branch.pre));
+    fields.post.assign(depth, list(branch.post));
+}
+
+}  // namespace
+
+BranchFields branch_fields(const Network& network) {
+    BranchFields fields;
+    fields.branch = branch_name(network.branch);
+    fields.sigma2 = sigma2(network);
+    std::visit([&](const auto& branch) { add(fields, branch, network.mixers.size()); }, network.branch);
+    return fields;
+}
+
+}  // namespace spectra::report

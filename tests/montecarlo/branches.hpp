@@ -1,0 +1,232 @@
+#pragma once
+
+#include "montecarlo/layer.hpp"
+#include "network/network.hpp"
+#include "random/stream.hpp"
+#include "support/networks.hpp"
+
+#include <Eigen/QR>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spectra::tests {
+
+template <class Scalar>
+using MatrixOf = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
+
+template <class Scalar>
+MatrixOf<Scalar> gaussian_reference(int size, random::Stream& stream) {
+    MatrixOf<Scalar> out(size, size);
+    for (Eigen::Index j = 0; j < size; ++j)
+        for (Eigen::Index i = 0; i < size; ++i) out(i, j) = stream.normal();
+    return out;
+}
+
+/// The orthogonal factor of a Gaussian, the diagonal of the triangular one made positive.
+template <class Scalar>
+MatrixOf<Scalar> haar_reference(int size, random::Stream& stream) {
+    const Eigen::HouseholderQR<MatrixOf<Scalar>> qr(gaussian_reference<Scalar>(size, stream));
+    MatrixOf<Scalar> q = qr.householderQ();
+    for (Eigen::Index k = 0; k < size; ++k)
+        if (qr.matrixQR()(k, k) < 0) q.col(k) *= Scalar(-1);
+    return q;
+}
+
+/// m×m: Gaussian of entries N(0, σ²/m), or of the given singular values.
+template <class Scalar>
+MatrixOf<Scalar> factor_reference(int size, double sigma2, const BranchLaw& law, std::size_t layer,
+                                  random::Stream stream) {
+    using std::sqrt;
+    if (law.empty()) return gaussian_reference<Scalar>(size, stream) * sqrt(Scalar(sigma2) / size);
+    const MatrixOf<Scalar> u = haar_reference<Scalar>(size, stream);
+    const MatrixOf<Scalar> v = haar_reference<Scalar>(size, stream);
+    MatrixOf<Scalar> middle = MatrixOf<Scalar>::Zero(size, size);
+    const auto values = montecarlo::spread(law.size() == 1 ? law[0] : law[layer], size);
+    for (int k = 0; k < size; ++k) middle(k, k) = values[static_cast<std::size_t>(k)];
+    return u * middle * v.transpose();
+}
+
+/// (post preᵀ) ⊗ F
+template <class Scalar>
+MatrixOf<Scalar> hyper_reference(const Eigen::VectorXd& pre, const Eigen::VectorXd& post,
+                                 const MatrixOf<Scalar>& factor) {
+    const auto n = pre.size();
+    const auto p = factor.rows();
+    MatrixOf<Scalar> out(n * p, n * p);
+    for (Eigen::Index j = 0; j < n; ++j)
+        for (Eigen::Index i = 0; i < n; ++i)
+            out.block(i * p, j * p, p, p) = factor * (Scalar(post[i]) * Scalar(pre[j]));
+    return out;
+}
+
+/// X_l of a sample, plainly and for any branch: the definition of the sampler's streams.
+template <class Scalar = double>
+struct BranchReference {
+    const Network& network;
+    std::size_t layer;
+    std::uint64_t seed;
+    std::uint32_t sample;
+
+    random::Stream stream(std::size_t l) const {
+        return {seed, random::Purpose::branch, static_cast<std::uint32_t>(l), sample};
+    }
+    MatrixOf<Scalar> operator()(const IsotropicBranch& branch) const {
+        return factor_reference<Scalar>(network.size(), branch.law.empty() ? branch.sigma2[layer] : 0,
+                                        branch.law, layer, stream(layer));
+    }
+    MatrixOf<Scalar> operator()(const ActivationBranch& branch) const {
+        auto out = factor_reference<Scalar>(network.size(), branch.sigma_w2[layer], {}, layer, stream(layer));
+        random::Stream slopes(seed, random::Purpose::slope, static_cast<std::uint32_t>(layer), sample);
+        const double q = branch.preactivation_variance.empty() ? 1 : branch.preactivation_variance[layer];
+        for (Eigen::Index i = 0; i < out.rows(); ++i) {
+            out.row(i) *= branch.activation.kind == ActivationKind::bernoulli
+                              ? Scalar(slopes.uniform() < branch.activation.probability ? 1 : 0)
+                              : Scalar(derivative(branch.activation, std::sqrt(q) * slopes.normal()));
+        }
+        return out;
+    }
+    MatrixOf<Scalar> operator()(const HyperConnectionBranch& branch) const {
+        return hyper_reference<Scalar>(
+            branch.pre[layer], branch.post[layer],
+            factor_reference<Scalar>(network.width, branch.law.empty() ? branch.sigma2[layer] : 0, branch.law,
+                                     layer, stream(layer)));
+    }
+    MatrixOf<Scalar> operator()(const TiedBranch& branch) const {
+        if (!branch.hyper_connection())
+            return factor_reference<Scalar>(network.size(), branch.sigma2, {}, 0, stream(0));
+        return hyper_reference<Scalar>(
+            branch.pre, branch.post,
+            factor_reference<Scalar>(network.width, branch.sigma2, {}, 0, stream(0)));
+    }
+};
+
+template <class Scalar = double>
+MatrixOf<Scalar> branch_reference(const Network& network, int layer, std::uint64_t seed,
+                                  std::uint32_t sample) {
+    const auto l = static_cast<std::size_t>(layer);
+    return std::visit(BranchReference<Scalar>{network, l, seed, sample}, network.branch);
+}
+
+template <class Scalar = double>
+MatrixOf<Scalar> jacobian_reference(const Network& network, std::uint64_t seed, std::uint32_t sample) {
+    MatrixOf<Scalar> product = MatrixOf<Scalar>::Identity(network.size(), network.size());
+    for (int l = 0; l < network.depth(); ++l) {
+        const MatrixOf<Scalar> layer =
+            branch_reference<Scalar>(network, l, seed, sample) +
+            kronecker(network.mixers[static_cast<std::size_t>(l)], network.width).template cast<Scalar>();
+        product = (layer * product).eval();
+    }
+    return product;
+}
+
+/// Vectors pre and post of a layer, neither of them parallel to anything else.
+inline Eigen::VectorXd reading(int streams, std::size_t layer) {
+    Eigen::VectorXd out(streams);
+    for (int i = 0; i < streams; ++i)
+        out[i] = 0.2 + 0.1 * std::cos(1.3 * i + 0.7 * static_cast<double>(layer));
+    return out;
+}
+inline Eigen::VectorXd writing(int streams, std::size_t layer) {
+    Eigen::VectorXd out(streams);
+    for (int i = 0; i < streams; ++i) out[i] = 1 + 0.6 * std::sin(2.1 * i + 0.4 * static_cast<double>(layer));
+    return out;
+}
+
+inline HyperConnectionBranch hyper_connection(int streams, int depth, double sigma2, BranchLaw law = {}) {
+    HyperConnectionBranch out;
+    for (std::size_t l = 0; l < static_cast<std::size_t>(depth); ++l) {
+        out.sigma2.push_back(sigma2);
+        out.pre.push_back(reading(streams, l));
+        out.post.push_back(writing(streams, l));
+    }
+    out.law = std::move(law);
+    return out;
+}
+
+/// Every branch model, for a network of that many streams and layers, of variances about σ².
+inline std::vector<std::pair<std::string, Branch>> every_branch(int streams, int depth, double sigma2) {
+    const auto layers = static_cast<std::size_t>(depth);
+    const std::vector<double> variances(layers, sigma2);
+    const double s = std::sqrt(sigma2);
+    const BranchLaw one = {{0.2 * s, 0.9 * s, 1.4 * s}};
+    BranchLaw each;
+    for (std::size_t l = 0; l < layers; ++l)
+        each.push_back({0, s, (1.1 + 0.1 * static_cast<double>(l % 5)) * s});
+    const auto activation = [&](ActivationKind kind) {
+        std::vector<double> q;
+        for (std::size_t l = 0; l < layers; ++l) q.push_back(0.5 + 0.3 * static_cast<double>(l));
+        return ActivationBranch{
+            variances, {kind, 0.3}, kind == ActivationKind::bernoulli ? std::vector<double>{} : q};
+    };
+    return {
+        {"isotropic", IsotropicBranch{variances}},
+        {"isotropic of one law", IsotropicBranch{variances, one}},
+        {"isotropic of a law a layer", IsotropicBranch{variances, each}},
+        {"relu", activation(ActivationKind::relu)},
+        {"tanh", activation(ActivationKind::tanh)},
+        {"gelu", activation(ActivationKind::gelu)},
+        {"bernoulli", activation(ActivationKind::bernoulli)},
+        {"hyper-connection", hyper_connection(streams, depth, sigma2)},
+        {"hyper-connection of one law", hyper_connection(streams, depth, sigma2, one)},
+        {"hyper-connection of a law a layer", hyper_connection(streams, depth, sigma2, each)},
+        {"tied", TiedBranch{sigma2}},
+        {"tied hyper-connection", TiedBranch{sigma2, reading(streams, 0), writing(streams, 0)}},
+    };
+}
+
+/// E s² of independent layers, exact at every width: T ← A T Aᵀ + E tr_p X T Xᵀ.
+inline double exact_mean_square(const Network& network) {
+    const double n = network.streams;
+    const auto mean_of_squares = [](const BranchLaw& law, std::size_t l, int size) {
+        double sum = 0;
+        for (const double t : montecarlo::spread(law.size() == 1 ? law[0] : law[l], size)) sum += t * t;
+        return sum / size;
+    };
+    Eigen::MatrixXd t = Eigen::MatrixXd::Identity(network.streams, network.streams);
+    for (std::size_t l = 0; l < network.mixers.size(); ++l) {
+        Eigen::MatrixXd branch = Eigen::MatrixXd::Identity(network.streams, network.streams) * t.trace() / n;
+        if (const auto* isotropic = std::get_if<IsotropicBranch>(&network.branch)) {
+            branch *= isotropic->law.empty() ? isotropic->sigma2[l]
+                                             : mean_of_squares(isotropic->law, l, network.size());
+        } else if (const auto* activation = std::get_if<ActivationBranch>(&network.branch)) {
+            const auto& q = activation->preactivation_variance;
+            branch *=
+                activation->sigma_w2[l] * mean_derivative2(activation->activation, q.empty() ? 1 : q[l]);
+        } else {
+            const auto& hyper = std::get<HyperConnectionBranch>(network.branch);
+            branch = hyper.pre[l].dot(t * hyper.pre[l]) * hyper.post[l] * hyper.post[l].transpose();
+            branch *= hyper.law.empty() ? hyper.sigma2[l] : mean_of_squares(hyper.law, l, network.width);
+        }
+        t = (network.mixers[l] * t * network.mixers[l].transpose() + branch).eval();
+    }
+    return t.trace() / n;
+}
+
+/// E s² of two tied layers at width p, by Wick's theorem: J = A₂A₁ + A₂X + XA₁ + XX, with X = B ⊗ F, F of
+/// size m and B = post preᵀ; isotropic: n = 1, B = 1 and m = N, but for the mixers' traces.
+///
+/// E tr FSFᵀ = σ² tr S, E F S F = σ² Sᵀ/m, E tr FFFᵀFᵀ/m = σ⁴(1 + 2/m²). Infinite width: m = ∞.
+inline double exact_tied_mean_square(const Network& network, double m) {
+    const auto& branch = std::get<TiedBranch>(network.branch);
+    const double n = network.streams;
+    const double v = branch.sigma2;
+    const Mixer& first = network.mixers.at(0);
+    const Mixer& second = network.mixers.at(1);
+    const double mixers = (second * first).squaredNorm() / n;
+    if (!branch.hyper_connection()) {
+        return mixers + v * (first.squaredNorm() + second.squaredNorm()) / n +
+               2 * v * (first.trace() / n) * (second.trace() / n) + 2 * v / m * (second * first).trace() / n +
+               v * v * (1 + 2 / (m * m));
+    }
+    const Eigen::MatrixXd b = branch.post * branch.pre.transpose();
+    return mixers + v * ((b * first).squaredNorm() + (second * b).squaredNorm()) / n +
+           2 * v * (second * b).cwiseProduct(b * first).sum() / n +
+           2 * v / m * (second * first).cwiseProduct(b * b).sum() / n +
+           v * v * (1 + 2 / (m * m)) * (b * b).squaredNorm() / n;
+}
+
+}  // namespace spectra::tests
