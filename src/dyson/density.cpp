@@ -169,7 +169,8 @@ private:
     /// Far from every seed and from the support found so far: the middle of a wide gap, where a solution
     /// would say nothing and cost much. That nothing was missed there is for the mass to say.
     bool in_wide_gap(double x, double reach) const {
-        if (!jumps_ || scan_.empty() || scan_.back().state == State::certified) return false;
+        if (!jumps_ || seeds_.empty() || scan_.empty() || scan_.back().state == State::certified)
+            return false;
         if (range_.kappa > 0 && !seeds_.empty() && x < seeds_.front()) return false;
         if (distance_to_seed(x) < reach) return false;
         for (std::size_t k = scan_.size(); k-- > 0;)
@@ -296,12 +297,18 @@ private:
 
     // ---- 2. edges ------------------------------------------------------------------------------
 
-    /// The edge between a point inside the support and one in a gap; solved points inside are kept.
+    /// The edge between a point inside the support and one in a gap; solved points inside are kept. At a soft
+    /// edge the density vanishes as a square root, at a hard one (a hyper-connection's branch at its smallest
+    /// singular values) it grows as the inverse of one: its square, or one over it, is analytic there.
     double find_edge(const Solution& inside, double gap, std::vector<Solution>& kept) {
         struct Sample {
             double x, y;
         };
-        std::vector<Sample> samples{{inside.omega.log_scale, square(density(inside))}};
+        bool hard = false;
+        const auto vanishing = [&](const Solution& s) {
+            return hard ? 1 / square(density(s)) : square(density(s));
+        };
+        std::vector<Sample> samples{{inside.omega.log_scale, vanishing(inside)}};
         Solution nearest = inside;
         double prediction = gap, previous = infinity;
         for (int k = 0; k < 60; ++k) {
@@ -320,17 +327,14 @@ private:
             const double x = usable ? prediction + 0.15 * (near - prediction) : 0.5 * (near + gap);
             if (x == near || x == gap) break;
             Unknowns guess = nearest.m;
-            if (usable)
-                guess.imag() *= std::sqrt(0.15);
-            else
-                guess.imag() *= std::sqrt(0.5);
+            if (!hard) guess.imag() *= std::sqrt(usable ? 0.15 : 0.5);
             const Solution s = tracker_.solve(x, 0, &guess);
             if (s.state == State::certified) {
-                const double y = square(density(s));
-                if (y < samples.back().y) {
-                    samples.push_back({x, y});
+                if (vanishing(s) < samples.back().y) {
+                    samples.push_back({x, vanishing(s)});
                 } else {
-                    samples.assign(1, {x, y});  // not yet falling towards the edge: begin again from here
+                    hard = !hard;  // it turned: begin again from here
+                    samples.assign(1, {x, vanishing(s)});
                 }
                 if (samples.size() > 5) samples.erase(samples.begin());
                 nearest = s;
