@@ -266,7 +266,8 @@ void check(const Network& network, Method method) {
         if (std::holds_alternative<TiedBranch>(network.branch) && size > max_tied_size)
             throw std::invalid_argument(
                 "theory ov of a tied branch solves for all pairs of layers at once: L·n is " +
-                std::to_string(size) + "; accepted: up to " + std::to_string(max_tied_size));
+                std::to_string(size) + "; accepted: up to " + std::to_string(max_tied_size) +
+                ", or no theory (--theory none, no --omega)");
         return;
     }
     if (!isotropic_gaussian(network))

@@ -70,12 +70,12 @@ struct Summary {
     double mean_square = 0;        ///< of the solved law
     double mean_square_exact = 0;  ///< by the moment recursion (for this method)
     double log_mean = 0;
-    std::optional<double> log_mean_exact;       ///< where a formula is known
-    std::optional<double> mean_fourth_exact;    ///< E s⁴, where a formula is known
-    double mean_fourth = 0;                     ///< of the solved law
-    std::optional<double> tail_exponent_exact;  ///< of the density per ln s at small s: 2/(1 + κ)
-    double tail_exponent = 0;                   ///< measured at the lower end of the solved points
-    std::optional<double> average_error;        ///< activations: relative error of g by the sampled sites
+    std::optional<double> log_mean_exact = {};       ///< where a formula is known
+    std::optional<double> mean_fourth_exact = {};    ///< E s⁴, where a formula is known
+    double mean_fourth = 0;                          ///< of the solved law
+    std::optional<double> tail_exponent_exact = {};  ///< of the density per ln s at small s: 2/(1 + κ)
+    double tail_exponent = 0;                        ///< measured at the lower end of the solved points
+    std::optional<double> average_error = {};  ///< activations: relative error of g by the sampled sites
     double largest_residual = 0;
     double seconds = 0;
 };

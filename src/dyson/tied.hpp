@@ -13,8 +13,9 @@ namespace spectra::dyson {
 /// J Jᵀ is linearised as in chain.hpp, layers counted from 0. Because all layers share one X, the
 /// self-energy connects every pair of them:
 ///
-///     M = (P(ω; A) − Σ[M])⁻¹,   Σ(v_i,v_j) = σ² W_ij,   Σ(w_i,w_j) = σ² V_ij,   g(ω) = tr_n
-///     M(v_{L−1},v_{L−1}), W_ij = tr_n M(w_i,w_j),   V_ij = tr_n M(v_i,v_j)                       (isotropic)
+///     M = (P(ω; A) − Σ[M])⁻¹,          g(ω) = tr_n M(v_{L−1},v_{L−1}),
+///     Σ(v_i,v_j) = σ² W_ij,            Σ(w_i,w_j) = σ² V_ij,
+///     W_ij = tr_n M(w_i,w_j),          V_ij = tr_n M(v_i,v_j)            (isotropic)
 ///
 /// and for a hyper-connection W_ij = preᵀ M(w_i,w_j) pre, V_ij = postᵀ M(v_i,v_j) post with
 /// Σ(v_i,v_j) = σ² W_ij post postᵀ, Σ(w_i,w_j) = σ² V_ij pre preᵀ. The unknowns are the L(L+1) entries of the
@@ -44,9 +45,9 @@ namespace spectra::dyson {
 /// β_l = tr_n M(w_{l+1}, v_l) is the current through a link and β_{−1}, β_{L−1} are ω tr_n M at the ends; and
 /// c_g = ω (tr_n M(w_0,w_k) − tr_n M(v_{L−1−k},v_{L−1})) for the shift by k where all mixers are equal. What
 /// is lost to rounding on the left survives on the right. So (1 − T + Σ e α ∇cᵀ) δ = F − Σ e α c is solved in
-/// place of (1 − T) δ = F, which has the same solution, over the g that are soft. The identity also gives
-/// ∇c_gᵀ (1 − T)⁻¹ e_h exactly, and with α the inverse of its unitary factor the new matrix is well
-/// conditioned.
+/// place of (1 − T) δ = F, over the g that are soft: the steps agree to second order at the solution. The
+/// identity also gives ∇c_gᵀ (1 − T)⁻¹ e_h exactly, and with α the inverse of its unitary factor the new
+/// matrix is well conditioned.
 ///
 /// Scales: the exact gauge (A_l, σ)/c, ω/c^L with c^L = e^{log_scale}, one c since X is shared; the
 /// unknowns are those of the scaled chain over c, of order 1/σ where noise dominates whatever s is. Sites are
