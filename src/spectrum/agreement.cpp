@@ -277,11 +277,23 @@ private:
     double reference_;  // the highest point of both: e^{x − reference} never overflows
 };
 
+/// Values that belong to an atom of the other law come out beside it, by rounding: put in their place, they
+/// are not counted as half of the atom's mass on the wrong side.
+Spectrum settled(const Spectrum& values, const Spectrum& law) {
+    constexpr double rounding = 1e-10;
+    if (!values.is_empirical() || law.density().atoms.empty()) return values;
+    std::vector<double> places = values.log_values();
+    for (double& place : places)
+        for (const auto& atom : law.density().atoms)
+            if (std::abs(place - atom.log_place) < rounding) place = atom.log_place;
+    return Spectrum::from_log_values(std::move(places), values.log_floor());
+}
+
 }  // namespace
 
 Agreement agreement(const Spectrum& a, const Spectrum& b) {
     if (a.empty() || b.empty()) return {};
-    Agreement out = Sweep(a, b).run(std::max(a.log_floor(), b.log_floor()));
+    Agreement out = Sweep(settled(a, b), settled(b, a)).run(std::max(a.log_floor(), b.log_floor()));
     for (const Spectrum* law : {&a, &b}) {
         // {ln s < floor}, and {ln s ≤ −∞} where there is none.
         out.left_out += law->count_below(std::max(out.log_floor, -std::numeric_limits<double>::max()));

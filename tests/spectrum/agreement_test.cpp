@@ -65,6 +65,18 @@ TEST(Agreement, PointMasses) {
     EXPECT_EQ(out.kolmogorov_smirnov, 1);
 }
 
+TEST(Agreement, ValuesBesideAnAtomByRoundingBelongToIt) {
+    Density law;
+    law.atoms = {{0.0, 0.5}, {1.0, 0.5}};
+    const Spectrum values = Spectrum::from_log_values({-2e-15, 3e-15, 1 - 1e-14, 1 + 1e-14});
+    const auto found = agreement(Spectrum::from_density(law), values);
+    EXPECT_LT(found.kolmogorov_smirnov, 1e-12);
+    EXPECT_LT(found.wasserstein1, 1e-12);
+    // A value that is really elsewhere stays there.
+    const Spectrum apart = Spectrum::from_log_values({-1e-8, 0, 1, 1});
+    EXPECT_NEAR(agreement(Spectrum::from_density(law), apart).kolmogorov_smirnov, 0.25, 1e-12);
+}
+
 TEST(Agreement, ShiftedLawsAreTheShiftApart) {
     // [1, 2] and [1.3, 2.3] uniform in s: quantiles differ by 0.3 everywhere.
     const auto out = agreement(uniform_law(1, 2, 400), uniform_law(1.3, 2.3, 400));
