@@ -1,10 +1,10 @@
 #include "dyson/chain.hpp"
 
+#include "dyson/covariance.hpp"
 #include "dyson/elimination.hpp"
 #include "dyson/frames.hpp"
 #include "dyson/gmres.hpp"
 #include "dyson/newton.hpp"
-#include "dyson/site_draws.hpp"
 
 #include <Eigen/LU>
 
@@ -33,32 +33,6 @@ Eigen::Index index(std::size_t k) {
     return static_cast<Eigen::Index>(k);
 }
 
-/// Singular values of a branch, squared, and the two averages its equation needs.
-struct Law {
-    std::vector<double> unit_t2, t2;
-
-    struct Averages {
-        Complex q = 0, dq = 0;  ///< ⟨1/(Y − t²)⟩ and its derivative
-        Complex t = 0, dt = 0;  ///< ⟨t²/(Y − t²)⟩ and its derivative
-    };
-    Averages at(Complex y) const {
-        Averages sum;
-        for (const double value : t2) {
-            const Complex inverse = 1.0 / (y - value);
-            sum.q += inverse;
-            sum.dq -= inverse * inverse;
-            sum.t += value * inverse;
-            sum.dt -= value * inverse * inverse;
-        }
-        const double weight = 1.0 / static_cast<double>(t2.size());
-        sum.q *= weight;
-        sum.dq *= weight;
-        sum.t *= weight;
-        sum.dt *= weight;
-        return sum;
-    }
-};
-
 template <int N>
 class Chain final : public Equation {
 public:
@@ -67,35 +41,39 @@ public:
           layers_(static_cast<std::size_t>(network.depth())),
           dense_(solver == LinearSolver::dense ||
                  (solver == LinearSolver::automatic && network.depth() <= dense_depth)) {
-        read_branch(network, half);
-        const std::vector<double> sigma2 = strengths(network);
+        Covariance covariance = covariance_of(network, half);
+        nu_ = covariance.nu;
+        laws_ = std::move(covariance.laws);
         const double nd = static_cast<double>(n_);
         unit_sigma2_.resize(layers_);
         std::vector<double> floor(layers_);
         for (std::size_t l = 0; l < layers_; ++l) {
             const Mixer& a = network.mixers[l];
-            const double noise = sigma2[l] * (nu_ * mean_pattern_v_[l].trace() * mean_pattern_w_[l].trace());
+            const double noise =
+                covariance.strength[l] * (nu_ * covariance.mean_v[l].trace() * covariance.mean_w[l].trace());
             const double size = std::sqrt((a.squaredNorm() + noise) / nd);
             const double typical = size > 0 ? size : 1;
             log_typical_ += std::log(typical);
             unit_mixers_.push_back(a / typical);
-            unit_sigma2_[l] = sigma2[l] / (typical * typical);
+            unit_sigma2_[l] = covariance.strength[l] / (typical * typical);
             floor[l] = 0.5 * std::log(std::max(1e-300, noise / (typical * typical * nd)));
             if (!laws_.empty())
-                for (double& t2 : laws_[l].unit_t2) t2 /= typical * typical;
+                for (double& t2 : laws_[l].t2) t2 /= typical * typical;
         }
+        unit_laws_ = laws_;
+        mean_pattern_v_ = std::move(covariance.mean_v);
+        mean_pattern_w_ = std::move(covariance.mean_w);
         Frames frames = follow_streams(unit_mixers_, floor);
         growth_ = std::move(frames.growth);
-        for (const Patterns& patterns : patterns_) {
+        for (CovarianceDraw& draw : covariance.draws) {
+            weights_.push_back(draw.weight);
             if (frames.graded)
-                draws_.emplace_back(n_, layers_, in_frames(patterns.v, frames.inverse, 1),
-                                    in_frames(patterns.w, transposed(frames.frame), 0),
-                                    end_pattern(frames.inverse.back()),
-                                    end_pattern(transposed(frames.frame)[0]));
+                draws_.emplace_back(
+                    n_, layers_, draw.v.seen_by(frames.inverse, 1), draw.w.seen_by(frames.adjoint, 0),
+                    Pattern::square_of(frames.inverse.back()), Pattern::square_of(frames.adjoint.front()));
             else
-                draws_.emplace_back(n_, layers_, patterns.v, patterns.w);
+                draws_.emplace_back(n_, layers_, std::move(draw.v), std::move(draw.w));
         }
-        patterns_.clear();
         const std::vector<Eigen::MatrixXd>& seen = frames.graded ? frames.mixers : unit_mixers_;
         for (std::size_t l = 0; l < layers_; ++l)
             for (std::size_t i = 0; i < n_; ++i)
@@ -103,7 +81,6 @@ public:
         mixers_.forward = seen_mixers_;
         mixers_.transposed.resize(seen_mixers_.size());
         sigma2_ = unit_sigma2_;
-        for (Law& law : laws_) law.t2 = law.unit_t2;
     }
 
     std::unique_ptr<Equation> clone() const override { return std::make_unique<Chain>(*this); }
@@ -270,81 +247,6 @@ private:
         return (omega.log_scale - log_typical_) / static_cast<double>(layers_);
     }
 
-    /// σ_l² as it stands in f: of the weights, for an activation.
-    static std::vector<double> strengths(const Network& network) {
-        if (const auto* branch = std::get_if<ActivationBranch>(&network.branch)) return branch->sigma_w2;
-        return sigma2(network);
-    }
-
-    void read_branch(const Network& network, SiteHalf half) {
-        const Index n = index(n_);
-        nu_ = 1.0 / static_cast<double>(n_);
-        const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(n, n);
-        mean_pattern_v_.assign(layers_, one);
-        mean_pattern_w_.assign(layers_, one);
-        if (const auto* branch = std::get_if<HyperConnectionBranch>(&network.branch)) {
-            nu_ = 1;
-            std::vector<double> pre, post;
-            for (std::size_t l = 0; l < layers_; ++l) {
-                pre.insert(pre.end(), branch->pre[l].begin(), branch->pre[l].end());
-                post.insert(post.end(), branch->post[l].begin(), branch->post[l].end());
-                mean_pattern_v_[l] = branch->post[l] * branch->post[l].transpose();
-                mean_pattern_w_[l] = branch->pre[l] * branch->pre[l].transpose();
-            }
-            weights_.push_back(1);
-            patterns_.push_back(
-                {Pattern(Pattern::Kind::rank_one, post), Pattern(Pattern::Kind::rank_one, pre)});
-        } else if (std::holds_alternative<ActivationBranch>(network.branch)) {
-            for (std::size_t l = 0; l < layers_; ++l) mean_pattern_v_[l].setZero();
-            SiteDraws sites = half_of(site_draws(network), half);
-            for (SiteDraw& draw : sites.draws) {
-                for (std::size_t l = 0; l < layers_; ++l)
-                    for (std::size_t i = 0; i < n_; ++i)
-                        mean_pattern_v_[l](index(i), index(i)) += draw.weight * draw.slope2[l * n_ + i];
-                weights_.push_back(draw.weight);
-                patterns_.push_back({Pattern(Pattern::Kind::diagonal, std::move(draw.slope2)), Pattern()});
-            }
-        } else {
-            weights_.push_back(1);
-            patterns_.push_back({});
-        }
-        if (branch_law(network, 0).empty()) return;
-        for (std::size_t l = 0; l < layers_; ++l) {
-            Law law;
-            for (const double t : branch_law(network, l)) law.unit_t2.push_back(t * t);
-            laws_.push_back(std::move(law));
-        }
-    }
-
-    static std::vector<Eigen::MatrixXd> transposed(const std::vector<Eigen::MatrixXd>& matrices) {
-        std::vector<Eigen::MatrixXd> result;
-        for (const Eigen::MatrixXd& matrix : matrices) result.push_back(matrix.transpose());
-        return result;
-    }
-
-    /// T_l P_l T_lᵀ layer by layer, T_l = transform[l + offset].
-    Pattern in_frames(const Pattern& pattern, const std::vector<Eigen::MatrixXd>& transform,
-                      std::size_t offset) const {
-        std::vector<double> values;
-        for (std::size_t l = 0; l < layers_; ++l) {
-            const Eigen::MatrixXd& t = transform[l + offset];
-            if (pattern.kind() == Pattern::Kind::rank_one) {
-                const Eigen::VectorXd p = t * pattern.vector(n_, l);
-                values.insert(values.end(), p.begin(), p.end());
-            } else {
-                const Eigen::MatrixXd p = t * pattern.matrix(n_, l) * t.transpose();
-                values.insert(values.end(), p.data(), p.data() + p.size());
-            }
-        }
-        const bool vector = pattern.kind() == Pattern::Kind::rank_one;
-        return {vector ? Pattern::Kind::rank_one : Pattern::Kind::full, std::move(values)};
-    }
-
-    static Pattern end_pattern(const Eigen::MatrixXd& t) {
-        const Eigen::MatrixXd p = t * t.transpose();
-        return {Pattern::Kind::full, std::vector<double>(p.data(), p.data() + p.size())};
-    }
-
     void set_gauge(const Frequency& omega) {
         const double log_c = log_gauge(omega);
         if (log_c == log_c_) return;
@@ -355,7 +257,7 @@ private:
             sigma2_[l] = q * q * unit_sigma2_[l];
             if (!laws_.empty())
                 for (std::size_t k = 0; k < laws_[l].t2.size(); ++k)
-                    laws_[l].t2[k] = q * q * laws_[l].unit_t2[k];
+                    laws_[l].t2[k] = q * q * unit_laws_[l].t2[k];
             for (std::size_t i = 0; i < n_; ++i)
                 for (std::size_t j = 0; j < n_; ++j)
                     mixers_.transposed[(l * n_ + j) * n_ + i] = mixers_.forward[(l * n_ + i) * n_ + j];
@@ -558,14 +460,10 @@ private:
     std::vector<Eigen::MatrixXd> unit_mixers_;  ///< divided by their typical size
     std::vector<double> seen_mixers_;           ///< the same in the frames, row by row
     std::vector<double> unit_sigma2_, sigma2_;
-    std::vector<Law> laws_;  ///< one a layer, or none
+    std::vector<SquaredLaw> unit_laws_, laws_;  ///< one a layer, or none
     std::vector<Eigen::MatrixXd> mean_pattern_v_, mean_pattern_w_;
     ChainMixers mixers_;
     std::vector<Eigen::VectorXd> growth_;
-    struct Patterns {
-        Pattern v, w;
-    };
-    std::vector<Patterns> patterns_;     ///< of the draws, while the chain is built
     std::vector<double> weights_;        ///< of the draws
     std::vector<Elimination<N>> draws_;  ///< one, unless the branch has activations
     Vector a_, b_, beta_;                ///< averages at the last unknowns

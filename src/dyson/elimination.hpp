@@ -105,20 +105,6 @@ public:
         return {re, im};
     }
 
-    /// M(w_l, v_l), n×n.
-    Eigen::MatrixXcd across(std::size_t l) {
-        const auto n = static_cast<Eigen::Index>(size_.rows());
-        double* t = temporary_[0].data();
-        double* u = temporary_[1].data();
-        block::multiply_by_real(size_, at(r_, l), transposed(l), t);
-        block::multiply(size_, t, at(mv_, l), u);
-        Eigen::MatrixXcd out(n, n);
-        for (Eigen::Index i = 0; i < n; ++i)
-            for (Eigen::Index j = 0; j < n; ++j)
-                out(i, j) = {u[i * n + j], u[static_cast<Eigen::Index>(size_.area()) + i * n + j]};
-        return out;
-    }
-
     /// Adds weight·∂tr(P_i M)/∂c_j to `response` (sites in chain order w_0, v_0, w_1, …) and
     /// weight·∂(nβ)/∂c_j to `currents` ((L+1) × 2L).
     void add_response(double weight, Eigen::MatrixXcd& response, Eigen::MatrixXcd& currents) {

@@ -31,12 +31,12 @@ Frames follow_streams(const std::vector<Eigen::MatrixXd>& mixers, const std::vec
         frames.graded = frames.graded || growth.maxCoeff() - growth.minCoeff() > graded_from;
     if (!frames.graded) return frames;
 
-    frames.frame.resize(layers + 1);
+    frames.adjoint.resize(layers + 1);
     frames.inverse.resize(layers + 1);
     frames.mixers.resize(layers);
     Eigen::MatrixXd w = Eigen::MatrixXd::Identity(n, n);
     for (std::size_t l = layers;; --l) {
-        frames.frame[l] = orthogonal[l] * w;
+        frames.adjoint[l] = (orthogonal[l] * w).transpose();
         const Eigen::MatrixXd inverse =
             w.triangularView<Eigen::UnitUpper>().solve(Eigen::MatrixXd::Identity(n, n));
         frames.inverse[l] = inverse * orthogonal[l].transpose();

@@ -17,10 +17,10 @@ namespace spectra::dyson {
 /// separated W could grow; its entries are cut at 10 and the mixer of that layer then stays triangular. Any
 /// frames are exact: they change rounding only.
 struct Frames {
-    bool graded = false;                          ///< worth using: singular values separate by 1e8 or more
-    std::vector<Eigen::MatrixXd> frame, inverse;  ///< C_l and C_l⁻¹, L + 1 of them; empty unless graded
-    std::vector<Eigen::MatrixXd> mixers;          ///< Â_l, upper triangular; empty unless graded
-    std::vector<Eigen::VectorXd> growth;          ///< Σ_{k<l} ln |R_k,ii|, L + 1 of them
+    bool graded = false;                            ///< worth using: singular values separate by 1e8 or more
+    std::vector<Eigen::MatrixXd> adjoint, inverse;  ///< C_lᵀ and C_l⁻¹, L + 1 of them; empty unless graded
+    std::vector<Eigen::MatrixXd> mixers;            ///< Â_l, upper triangular; empty unless graded
+    std::vector<Eigen::VectorXd> growth;            ///< Σ_{k<l} ln |R_k,ii|, L + 1 of them
 };
 
 /// floor[l]: ln of the least growth a layer is credited with: where a mixer loses a direction, noise

@@ -106,13 +106,12 @@ GreenPoint on_axis(const std::vector<Pole>& poles, double sigma2, double s) {
 }  // namespace
 
 GreenPoint one_layer_green(const Network& network, Complex omega) {
-    const auto* branch = std::get_if<IsotropicBranch>(&network.branch);
-    if (network.depth() != 1 || branch == nullptr || !branch->law.empty())
+    if (network.depth() != 1 || !isotropic_gaussian(network))
         throw std::invalid_argument(
             "one_layer_green: needs one layer with an isotropic Gaussian branch; other networks are not "
             "accepted");
     const Eigen::VectorXd a = mixers::singular_values(network.mixers.front());
-    const double sigma2 = branch->sigma2.front();
+    const double sigma2 = std::get<IsotropicBranch>(network.branch).sigma2.front();
     if (sigma2 == 0) {
         GreenPoint point{0, 0, true};
         for (const Pole& pole : poles_of(a)) point.g += pole.weight / (omega - pole.place);

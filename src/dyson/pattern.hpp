@@ -32,6 +32,26 @@ public:
         return Eigen::Map<const Eigen::VectorXd>(at(n, l), static_cast<Eigen::Index>(n));
     }
 
+    /// T_l P_l T_lᵀ for every layer, T_l = transform[l + offset].
+    Pattern seen_by(const std::vector<Eigen::MatrixXd>& transform, std::size_t offset) const {
+        const auto n = static_cast<std::size_t>(transform.front().rows());
+        const Kind kind = kind_ == Kind::rank_one ? Kind::rank_one : Kind::full;
+        std::vector<double> values;
+        for (std::size_t l = 0; l + 1 < transform.size(); ++l) {
+            const Eigen::MatrixXd& t = transform[l + offset];
+            const Eigen::MatrixXd p =
+                kind == Kind::rank_one ? Eigen::MatrixXd(t * vector(n, l)) : t * matrix(n, l) * t.transpose();
+            values.insert(values.end(), p.data(), p.data() + p.size());
+        }
+        return {kind, std::move(values)};
+    }
+
+    /// T Tᵀ, for one place.
+    static Pattern square_of(const Eigen::MatrixXd& t) {
+        const Eigen::MatrixXd p = t * t.transpose();
+        return {Kind::full, std::vector<double>(p.data(), p.data() + p.size())};
+    }
+
     /// B += c·P_l.
     template <int N>
     void add(block::Size<N> size, std::size_t l, std::complex<double> c, double* b) const {

@@ -1,5 +1,6 @@
 #include "dyson/printed.hpp"
 
+#include "dyson/free_scalar.hpp"
 #include "dyson/mixer_values.hpp"
 #include "dyson/range.hpp"
 
@@ -16,22 +17,12 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Complex log_upper(Complex z) {  // arg in (−π/2, 3π/2]
-    Complex value = std::log(z);
-    if (value.imag() <= -std::numbers::pi / 2) value += Complex(0, 2 * std::numbers::pi);
-    return value;
-}
-Complex log_lower(Complex z) {
-    return std::conj(log_upper(std::conj(z)));
-}
-
 const IsotropicBranch& accepted_branch(const Network& network) {
-    const auto* branch = std::get_if<IsotropicBranch>(&network.branch);
-    if (branch == nullptr || !branch->law.empty())
+    if (!isotropic_gaussian(network))
         throw std::invalid_argument(
             "printed: the printed equations are for isotropic Gaussian branches; other branches are not "
             "accepted");
-    return *branch;
+    return std::get<IsotropicBranch>(network.branch);
 }
 
 struct Layer {
@@ -135,7 +126,7 @@ public:
 
     bool admissible(const Frequency& omega, const Unknowns& m, double slack) const override {
         const auto below = [slack](Complex value) { return value.imag() < -slack * std::abs(value); };
-        if (!below(m(0)) || !below(1.0 / ((1.0 - m(0)) * omega.direction))) return false;
+        if (!below(m(0)) || !below(scaled_green_of(m(0), omega))) return false;
         Eigen::Index k = 1;
         for (const Layer& layer : layers_) {
             const Complex z = m(k++);
@@ -165,7 +156,7 @@ public:
     }
 
     Complex scaled_green(const Frequency& omega, const Unknowns& m) const override {
-        return 1.0 / ((1.0 - m(0)) * omega.direction);
+        return scaled_green_of(m(0), omega);
     }
 
     double passes() const override { return passes_; }

@@ -1,5 +1,6 @@
 #include "dyson/s_transform.hpp"
 
+#include "dyson/free_scalar.hpp"
 #include "dyson/moments.hpp"
 
 #include <algorithm>
@@ -11,13 +12,6 @@
 
 namespace spectra::dyson {
 namespace {
-
-/// Principal for the closed lower half plane: arg in (−3π/2, π/2].
-Complex log_lower(Complex z) {
-    Complex value = std::log(z);
-    if (value.imag() > std::numbers::pi / 2) value -= Complex(0, 2 * std::numbers::pi);
-    return value;
-}
 
 /// a² where A Aᵀ = a².
 std::optional<double> square_of_scale(const Mixer& a) {
@@ -51,17 +45,17 @@ struct Layer {
 };
 
 std::optional<std::vector<Layer>> layers_of(const Network& network) {
-    const auto* branch = std::get_if<IsotropicBranch>(&network.branch);
-    if (branch == nullptr || !branch->law.empty()) return std::nullopt;
+    if (!isotropic_gaussian(network)) return std::nullopt;
+    const auto& sigma2 = std::get<IsotropicBranch>(network.branch).sigma2;
     std::vector<Layer> layers;
     for (std::size_t l = 0; l < network.mixers.size(); ++l) {
         const bool same = l > 0 && network.mixers[l] == network.mixers[l - 1];
         const auto a2 = same ? std::optional(layers.back().a2) : square_of_scale(network.mixers[l]);
         if (!a2) return std::nullopt;
-        if (!layers.empty() && layers.back().a2 == *a2 && layers.back().sigma2 == branch->sigma2[l])
+        if (!layers.empty() && layers.back().a2 == *a2 && layers.back().sigma2 == sigma2[l])
             layers.back().count += 1;
         else
-            layers.push_back({*a2, branch->sigma2[l]});
+            layers.push_back({*a2, sigma2[l]});
     }
     return layers;
 }
@@ -123,7 +117,7 @@ public:
     }
 
     Complex scaled_green(const Frequency& omega, const Unknowns& m) const override {
-        return 1.0 / ((1.0 - m(0)) * omega.direction);
+        return scaled_green_of(m(0), omega);
     }
 
     double passes() const override { return passes_; }

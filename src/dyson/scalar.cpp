@@ -1,5 +1,6 @@
 #include "dyson/scalar.hpp"
 
+#include "dyson/free_scalar.hpp"
 #include "mixers/defects.hpp"
 
 #include <cmath>
@@ -9,17 +10,6 @@
 
 namespace spectra::dyson {
 namespace {
-
-/// Logarithm with the cut on the ray at angle `cut`, so that arguments up to either side of the
-/// half plane in use are continuous.
-Complex log_upper(Complex z) {  // arg in (−π/2, 3π/2]: for the closed upper half plane
-    Complex value = std::log(z);
-    if (value.imag() <= -std::numbers::pi / 2) value += Complex(0, 2 * std::numbers::pi);
-    return value;
-}
-Complex log_lower(Complex z) {
-    return std::conj(log_upper(std::conj(z)));
-}
 
 class Scalar final : public Equation {
 public:
@@ -112,7 +102,7 @@ public:
     }
 
     Complex scaled_green(const Frequency& omega, const Unknowns& m) const override {
-        return 1.0 / ((1.0 - m(0)) * omega.direction);
+        return scaled_green_of(m(0), omega);
     }
 
     double passes() const override { return passes_; }

@@ -53,11 +53,6 @@ bool any_layer_is_zero(const Network& network) {
     return false;
 }
 
-bool isotropic_gaussian(const Network& network) {
-    const auto* branch = std::get_if<IsotropicBranch>(&network.branch);
-    return branch != nullptr && branch->law.empty();
-}
-
 Range range_of(const Network& network, Method method) {
     return method == Method::printed ? printed::range(network) : range(network);
 }

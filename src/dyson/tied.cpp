@@ -539,11 +539,4 @@ std::unique_ptr<Equation> make_tied(const Network& network) {
     return make_tied(network, default_dense_depth);
 }
 
-double tied_mean_square(const Network& network) {
-    const TiedBranch& branch = tied_branch(network);
-    const auto depth = static_cast<std::size_t>(network.depth());
-    const auto t = mixed_moments(network.mixers, branch.sigma2, branch.pre, branch.post, depth);
-    return t.back().trace() / static_cast<double>(network.streams);
-}
-
 }  // namespace spectra::dyson

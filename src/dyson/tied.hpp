@@ -60,12 +60,4 @@ std::unique_ptr<Equation> make_tied(const Network& network);
 /// For tests and benchmarks: the same with 1 − T built up to the given depth only.
 std::unique_ptr<Equation> make_tied(const Network& network, int dense_depth);
 
-/// E s² of a tied network, exactly: T_{k,m} = E J_k J_mᵀ over partial products J_k = Y_k···Y_1 obeys
-///
-///     T_{k,m} = A_k T_{k−1,m} + T_{k,m−1} A_mᵀ − A_k T_{k−1,m−1} A_mᵀ + σ² tr_n(T_{k−1,m−1}) 1,
-///
-/// T_{k,0} = A_k···A_1, T_{0,m} = T_{m,0}ᵀ, E s² = tr_n T_{L,L}; for a hyper-connection the last term is
-/// σ² (preᵀ T_{k−1,m−1} pre) post postᵀ.
-double tied_mean_square(const Network& network);
-
 }  // namespace spectra::dyson

@@ -114,14 +114,13 @@ bool newton(State& s, Complex omega) {
 }  // namespace
 
 GreenPoint two_layers_green(const Network& network, Complex omega) {
-    const auto* branch = std::get_if<IsotropicBranch>(&network.branch);
-    if (network.depth() != 2 || branch == nullptr || !branch->law.empty())
+    if (network.depth() != 2 || !isotropic_gaussian(network))
         throw std::invalid_argument(
             "two_layers_green: needs two layers with isotropic Gaussian branches; other networks are not "
             "accepted");
+    const auto& sigma2 = std::get<IsotropicBranch>(network.branch).sigma2;
     const Mixer &a1 = network.mixers[0], &a2 = network.mixers[1];
-    State here{
-        Layer(a2.transpose() * a2, branch->sigma2[1]), Layer(a1 * a1.transpose(), branch->sigma2[0]), {}, {}};
+    State here{Layer(a2.transpose() * a2, sigma2[1]), Layer(a1 * a1.transpose(), sigma2[0]), {}, {}};
     const double x = omega.real(), end = omega.imag();
     double y = 30 * std::max(std::abs(omega), std::sqrt(here.x.mean().norm() * here.y.mean().norm()));
     here.b = here.x.mean() / std::pow(Complex(x, y), 2);

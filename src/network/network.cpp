@@ -174,6 +174,11 @@ std::vector<double> sigma2(const Network& network) {
         network.branch);
 }
 
+bool isotropic_gaussian(const Network& network) {
+    const auto* branch = std::get_if<IsotropicBranch>(&network.branch);
+    return branch != nullptr && branch->law.empty();
+}
+
 std::vector<double> branch_law(const Network& network, std::size_t layer) {
     const auto set = [&](const BranchLaw& law) {
         return law.empty() ? std::vector<double>() : set_of(law, layer);

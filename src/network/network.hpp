@@ -75,6 +75,9 @@ std::string branch_name(const Branch& branch);
 /// activation σ_w² E φ'(h)². Computed at every call: keep it where it is used in a loop.
 std::vector<double> sigma2(const Network& network);
 
+/// Independent Gaussian entries: what every method but the chain asks for.
+bool isotropic_gaussian(const Network& network);
+
 /// The singular values of a layer's branch, layers counted from 0; empty where it is Gaussian.
 std::vector<double> branch_law(const Network& network, std::size_t layer);
 

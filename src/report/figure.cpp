@@ -278,7 +278,7 @@ void add_atoms(Panel& panel, const std::vector<Curve>& curves) {
         const std::string method = dyson::name(theory->method);
         for (const auto& atom : theory->law.density().atoms) {
             const std::string mass =
-                fmt::format("mass {:.3g}{}", atom.mass, method == "ov" ? "" : " (scalar)");
+                fmt::format("mass {:.3g}{}", atom.mass, method == "ov" ? "" : " (" + method + ")");
             const bool linear = panel.x.scale == Scale::linear;
             if (!linear && !std::isfinite(atom.log_place)) {
                 panel.annotations.push_back({panel.x.min + 0.02 * (panel.x.max - panel.x.min),

@@ -383,7 +383,9 @@ void add_plot(Page& page, const Report& report) {
             const char* glyph = bars ? "█" : dashed ? "∘" : "•";
             const char* code = bars ? "90" : dashed ? "33" : "1;36";
             const bool narrow = page.columns() < 50;
-            name(glyph, bars ? "simulation" : dashed ? "scalar" : narrow ? "ov" : "operator-valued", code);
+            // "scalar theory (not certified)" → "scalar"
+            const std::string method = series.label.substr(0, series.label.find(" theory"));
+            name(glyph, bars ? "simulation" : narrow && !dashed ? "ov" : method, code);
             for (std::size_t c = 0; c < columns; ++c) {
                 const double from = panel.x.min + step * static_cast<double>(c);
                 const double share = height > 0 ? mean_height(series, from, from + step) / height : 0.0;

@@ -5,8 +5,8 @@
 #include "dyson/tracker.hpp"
 #include "mixers/mixer.hpp"
 #include "network/model_file.hpp"
+#include "support/dense_dyson.hpp"
 #include "support/networks.hpp"
-#include "support/plain_dyson.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(Chain, EqualsThePlainFixedPointOnTheWholeMatrix) {
                 sigma2[l] *= 0.5 + static_cast<double>((seed++) % 3);
             for (const std::complex<double> omega :
                  {std::complex<double>(0.7, 0.5), {1.4, 0.4}, {0.0, 0.6}}) {
-                const auto expected = tests::plain_green(network, omega);
+                const auto expected = tests::DenseDyson(network).green(omega);
                 EXPECT_LT(std::abs(green_at(network, omega) - expected), 1e-11 * std::abs(expected))
                     << "n = " << n << ", L = " << depth << ", omega = " << omega;
             }
@@ -117,8 +117,21 @@ TEST(Chain, NoiselessLayersWithSingularMixersAreOrdinary) {
     Network network = draw_network(mixers::Family::grassmann, 4, 3, 1, 0.3);
     std::get<IsotropicBranch>(network.branch).sigma2[1] = 0;
     for (const std::complex<double> omega : {std::complex<double>(0.4, 0.3), {1.0, 0.5}}) {
-        const auto expected = tests::plain_green(network, omega);
+        const auto expected = tests::DenseDyson(network).green(omega);
         EXPECT_LT(std::abs(green_at(network, omega) - expected), 1e-11 * std::abs(expected));
+    }
+}
+
+TEST(Chain, StartsOnTheImaginaryAxisAtAnyBand) {
+    for (const int depth : {10, 30, 100}) {
+        const Network network = draw_network(mixers::Family::bistochastic, 4, depth, 1, 0.05);
+        const auto equation = make_chain(network);
+        for (const double seed : range(network).log_seeds) {
+            const Solution s = newton(*equation, {seed, {0.0, 1.0}}, equation->start(seed), 40);
+            EXPECT_TRUE(s.ok()) << "L = " << depth << ", ln s = " << seed;
+            EXPECT_LE(s.steps, 25) << "L = " << depth << ", ln s = " << seed;
+            EXPECT_LT(s.m.real().cwiseAbs().maxCoeff(), 1e-12 * s.m.cwiseAbs().maxCoeff());
+        }
     }
 }
 

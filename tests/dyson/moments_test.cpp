@@ -1,7 +1,7 @@
 #include "dyson/moments.hpp"
 
-#include "dyson/dense_dyson.hpp"
 #include "dyson/theory.hpp"
+#include "support/dense_dyson.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>

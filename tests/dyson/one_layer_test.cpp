@@ -1,7 +1,7 @@
 #include "dyson/one_layer.hpp"
 
+#include "support/dense_dyson.hpp"
 #include "support/networks.hpp"
-#include "support/plain_dyson.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -58,7 +58,7 @@ TEST(OneLayer, IsThePlainEquationForEveryFamily) {
             for (const Complex omega : {Complex(0.9, 0.2), Complex(0.2, 0.2), Complex(1.7, 0.3)}) {
                 const GreenPoint point = one_layer_green(network, omega);
                 EXPECT_TRUE(point.certified);
-                const Complex expected = tests::plain_green(network, omega);
+                const Complex expected = tests::DenseDyson(network).green(omega);
                 EXPECT_LT(std::abs(point.g - expected), 1e-11 * std::abs(expected)) << mixers::name(family);
             }
         }

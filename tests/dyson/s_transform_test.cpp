@@ -5,8 +5,8 @@
 #include "dyson/one_layer.hpp"
 #include "dyson/scalar.hpp"
 #include "dyson/tracker.hpp"
+#include "support/dense_dyson.hpp"
 #include "support/networks.hpp"
-#include "support/plain_dyson.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -56,7 +56,7 @@ TEST(STransform, IsThePlainEquationForUnequalLayers) {
         for (const Complex omega : {Complex(0.9, 0.3), Complex(0.3, 0.3), Complex(2.0, 0.5)}) {
             const GreenPoint point = s_transform_green(network, omega);
             EXPECT_TRUE(point.certified) << depth << omega;
-            const Complex expected = tests::plain_green(network, omega);
+            const Complex expected = tests::DenseDyson(network).green(omega);
             EXPECT_LT(std::abs(point.g - expected), 1e-10 * std::abs(expected)) << depth << omega;
         }
     }

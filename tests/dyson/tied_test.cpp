@@ -1,6 +1,7 @@
 #include "dyson/tied.hpp"
 
 #include "dyson/chain.hpp"
+#include "dyson/moments.hpp"
 #include "dyson/newton.hpp"
 #include "dyson/tracker.hpp"
 #include "mixers/mixer.hpp"
@@ -309,24 +310,23 @@ TEST(Tied, MeanSquareIsTheSecondCoefficientOfTheGreensFunction) {
             const Complex omega(0, height);
             return (omega * omega * (omega * green_at(network, omega) - 1.0)).real();
         };
-        const double scale = 60 * std::sqrt(tied_mean_square(network));
+        const double scale = 60 * std::sqrt(mean_square(network));
         const double extrapolated = (4 * coefficient(2 * scale) - coefficient(scale)) / 3;
-        EXPECT_NEAR(tied_mean_square(network), extrapolated, 1e-5 * extrapolated);
+        EXPECT_NEAR(mean_square(network), extrapolated, 1e-5 * extrapolated);
     }
 }
 
 TEST(Tied, MeanSquareOfSmallCases) {
     const double a = 0.7, s2 = 0.3;
     // (a + X)²: the terms a², 2aX and X² are orthogonal.
-    EXPECT_NEAR(tied_mean_square(tied_network({Mixer{{a}}, Mixer{{a}}}, s2)),
+    EXPECT_NEAR(mean_square(tied_network({Mixer{{a}}, Mixer{{a}}}, s2)),
                 std::pow(a, 4) + 4 * a * a * s2 + s2 * s2, 1e-14);
-    EXPECT_NEAR(tied_mean_square(tied_network(std::vector<Mixer>(5, Mixer::Zero(2, 2)), s2)), std::pow(s2, 5),
+    EXPECT_NEAR(mean_square(tied_network(std::vector<Mixer>(5, Mixer::Zero(2, 2)), s2)), std::pow(s2, 5),
                 1e-14);
     // One layer of a hyper-connection: |A|²/n + σ² |pre|² |post|²/n.
     const Network hyper = with_hyper_connection(draw_tied(mixers::Family::orthogonal, 3, 1, s2));
     const auto& branch = std::get<TiedBranch>(hyper.branch);
-    EXPECT_NEAR(tied_mean_square(hyper), 1 + s2 * branch.pre.squaredNorm() * branch.post.squaredNorm() / 3,
-                1e-14);
+    EXPECT_NEAR(mean_square(hyper), 1 + s2 * branch.pre.squaredNorm() * branch.post.squaredNorm() / 3, 1e-14);
 }
 
 TEST(Tied, MixingKeepsASolutionAndItsScales) {

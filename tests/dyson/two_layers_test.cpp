@@ -1,7 +1,7 @@
 #include "dyson/two_layers.hpp"
 
+#include "support/dense_dyson.hpp"
 #include "support/networks.hpp"
-#include "support/plain_dyson.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ TEST(TwoLayers, IsThePlainEquationForEveryFamily) {
             for (const Complex omega : {Complex(0.9, 0.2), Complex(0.2, 0.2)}) {
                 const GreenPoint point = two_layers_green(network, omega);
                 EXPECT_TRUE(point.certified) << mixers::name(family) << " n = " << n << omega;
-                const Complex expected = tests::plain_green(network, omega);
+                const Complex expected = tests::DenseDyson(network).green(omega);
                 EXPECT_LT(std::abs(point.g - expected), 1e-9 * std::abs(expected))
                     << mixers::name(family) << " n = " << n << omega;
             }
@@ -69,7 +69,7 @@ TEST(TwoLayers, WithOneLayerWithoutNoise) {
     Network network = draw_network(mixers::Family::gaussian, 3, 2, 1, 0.3);
     for (const auto& sigma2 : {std::vector<double>{0, 0.2}, std::vector<double>{0.2, 0}}) {
         network.branch = IsotropicBranch{sigma2};
-        const Complex omega(0.4, 0.2), expected = tests::plain_green(network, omega);
+        const Complex omega(0.4, 0.2), expected = tests::DenseDyson(network).green(omega);
         EXPECT_LT(std::abs(two_layers_green(network, omega).g - expected), 1e-9 * std::abs(expected));
     }
 }

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "dyson/equation.hpp"
+#include "dyson/pattern.hpp"
+#include "dyson/site_draws.hpp"
+#include "network/network.hpp"
+
+#include <vector>
+
+namespace spectra::dyson {
+
+/// Squares of a branch's singular values, and the two averages its equation needs.
+struct SquaredLaw {
+    std::vector<double> t2;
+
+    struct Averages {
+        Complex q = 0, dq = 0;  ///< ⟨1/(Y − t²)⟩ and its derivative
+        Complex t = 0, dt = 0;  ///< ⟨t²/(Y − t²)⟩ and its derivative
+    };
+    Averages at(Complex y) const;
+};
+
+/// P^v and P^w of every layer, for one draw of the activations' slopes where there are any.
+struct CovarianceDraw {
+    double weight = 1;
+    Pattern v, w;
+};
+
+/// What the chain sees of a branch (the table of chain.hpp).
+struct Covariance {
+    double nu = 1;
+    std::vector<double> strength;       ///< f_l where it is a number: σ_l², or σ_w² of an activation
+    std::vector<SquaredLaw> laws;       ///< one a layer where f depends on ab; else none
+    std::vector<CovarianceDraw> draws;  ///< one, unless the branch has activations; weights sum to one
+    std::vector<Eigen::MatrixXd> mean_v, mean_w;  ///< P^v and P^w averaged over the draws
+};
+
+/// For every branch but tied ones.
+Covariance covariance_of(const Network& network, SiteHalf half);
+
+}  // namespace spectra::dyson
