@@ -2,6 +2,7 @@
 
 #include "dyson/covariance.hpp"
 #include "dyson/elimination.hpp"
+#include "dyson/embedding.hpp"
 #include "dyson/frames.hpp"
 #include "dyson/gmres.hpp"
 #include "dyson/newton.hpp"
@@ -11,23 +12,35 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 namespace spectra::dyson {
 namespace {
 
-// Up to this depth the linearised equation is built: cheaper than GMRES up to about that.
-constexpr int dense_depth = 20;
-// and up to this where GMRES meets an ill-conditioned one.
-constexpr std::size_t dense_rescue = 200;
+// Which solution of the linearised equation is fastest (bench/dyson_bench times the parts).
+constexpr std::size_t dense_depth = 12;    // up to min(n², this) layers
+constexpr std::size_t direct_streams = 8;  // up to so many streams, for one draw of the sites
+constexpr std::size_t direct_rescue = 16;  // the same where GMRES meets an ill-conditioned equation,
+constexpr std::size_t dense_rescue = 200;  // or up to so many layers
 
 // Digits of a Newton step beyond its own size (which squares) or beyond rounding are thrown away.
 double gmres_tolerance(double defect) {
     return std::clamp(std::max(0.1 * defect, 1e-12 / defect), 1e-7, 0.1);
 }
 constexpr double gmres_tight = 1e-11;
-// The linearised equation at a solution needs 5 to 40; more means that this is far from one.
+// More means that this is far from a solution.
 constexpr int gmres_max_iterations = 80;
+
+// The time of the parts in elimination passes, as bench/dyson_bench measures them at n = 4.
+constexpr double prepare_passes = 0.5;
+constexpr double apply_passes = 0.45;
+double direct_passes(double streams) {
+    return 1 + 1.15 * streams;
+}
+double dense_passes(double depth) {
+    return 0.18 * depth + 8e-5 * depth * depth * depth;
+}
 
 Eigen::Index index(std::size_t k) {
     return static_cast<Eigen::Index>(k);
@@ -39,14 +52,13 @@ public:
     Chain(const Network& network, LinearSolver solver, SiteHalf half)
         : n_(static_cast<std::size_t>(network.streams)),
           layers_(static_cast<std::size_t>(network.depth())),
-          dense_(solver == LinearSolver::dense ||
-                 (solver == LinearSolver::automatic && network.depth() <= dense_depth)) {
+          solver_(solver) {
         Covariance covariance = covariance_of(network, half);
         nu_ = covariance.nu;
         laws_ = std::move(covariance.laws);
         const double nd = static_cast<double>(n_);
         unit_sigma2_.resize(layers_);
-        std::vector<double> floor(layers_);
+        floor_.resize(layers_);
         for (std::size_t l = 0; l < layers_; ++l) {
             const Mixer& a = network.mixers[l];
             const double noise =
@@ -56,15 +68,16 @@ public:
             log_typical_ += std::log(typical);
             unit_mixers_.push_back(a / typical);
             unit_sigma2_[l] = covariance.strength[l] / (typical * typical);
-            floor[l] = 0.5 * std::log(std::max(1e-300, noise / (typical * typical * nd)));
+            floor_[l] = 0.5 * std::log(std::max(1e-300, noise / (typical * typical * nd)));
             if (!laws_.empty())
                 for (double& t2 : laws_[l].t2) t2 /= typical * typical;
         }
         unit_laws_ = laws_;
         mean_pattern_v_ = std::move(covariance.mean_v);
         mean_pattern_w_ = std::move(covariance.mean_w);
-        Frames frames = follow_streams(unit_mixers_, floor);
-        growth_ = std::move(frames.growth);
+        Frames frames = follow_streams(unit_mixers_, floor_);
+        log_diagonal_ = std::move(frames.log_diagonal);
+        growth_ = growth_of(log_diagonal_, floor_);
         for (CovarianceDraw& draw : covariance.draws) {
             weights_.push_back(draw.weight);
             if (frames.graded)
@@ -78,12 +91,30 @@ public:
         for (std::size_t l = 0; l < layers_; ++l)
             for (std::size_t i = 0; i < n_; ++i)
                 for (std::size_t j = 0; j < n_; ++j) seen_mixers_.push_back(seen[l](index(i), index(j)));
+        const bool one_draw = draws_.size() == 1;
+        if (solver_ == LinearSolver::direct && !one_draw)
+            throw std::invalid_argument("the direct solution wants one draw of the sites");
+        if (solver_ == LinearSolver::automatic)
+            solver_ = layers_ <= std::min(n_ * n_, dense_depth) ? LinearSolver::dense
+                      : one_draw && n_ <= direct_streams        ? LinearSolver::direct
+                                                                : LinearSolver::matrix_free;
         mixers_.forward = seen_mixers_;
         mixers_.transposed.resize(seen_mixers_.size());
         sigma2_ = unit_sigma2_;
     }
 
     std::unique_ptr<Equation> clone() const override { return std::make_unique<Chain>(*this); }
+
+    std::unique_ptr<Equation> with_noise(double log_factor) const override {
+        auto other = std::make_unique<Chain>(*this);
+        for (double& sigma2 : other->unit_sigma2_) sigma2 *= std::exp(log_factor);
+        for (SquaredLaw& law : other->unit_laws_)
+            for (double& t2 : law.t2) t2 *= std::exp(log_factor);
+        for (double& floor : other->floor_) floor += 0.5 * log_factor;
+        other->growth_ = growth_of(log_diagonal_, other->floor_);
+        other->log_c_ = std::numeric_limits<double>::quiet_NaN();
+        return other;
+    }
     Eigen::Index size() const override { return index((laws_.empty() ? 2 : 3) * layers_ + 1); }
 
     // M(w_l) → T_{l−1}/ω and M(v_l) → U_l/ω, T and U the moment recursions from either end.
@@ -316,9 +347,9 @@ private:
             const double noise = std::abs(strength_(i) * a(m, l) * b(m, l)) / (nu_ * static_cast<double>(n_));
             by_current_[l] = noise > current;
         }
-        if (dense_) return build_dense(m);
+        if (solver_ == LinearSolver::dense) return build_dense(m);
         for (auto& draw : draws_) draw.prepare();
-        passes_ += static_cast<double>(draws_.size());
+        passes_ += prepare_passes * static_cast<double>(draws_.size());
         return true;
     }
 
@@ -338,7 +369,7 @@ private:
     /// The response of a, b and β to changes of Σ: adds to w (a_l), v (b_l), beta.
     void respond(const Vector& dcv, const Vector& dcw, Vector& w, Vector& v, Vector& beta) {
         const Index count = index(layers_);
-        if (dense_) {
+        if (solver_ == LinearSolver::dense) {
             Vector change(2 * count);
             for (Index i = 0; i < count; ++i) {
                 change(2 * i) = dcw(i);
@@ -358,12 +389,12 @@ private:
         w += nu_ * ww;
         v += nu_ * vv;
         beta += bb / static_cast<double>(n_);
-        passes_ += 0.5 * static_cast<double>(draws_.size());
+        passes_ += apply_passes * static_cast<double>(draws_.size());
     }
 
     /// Only the last current is needed.
     void respond_green(const Vector& dcv, const Vector& dcw, Vector& w, Vector& v, Vector& beta) {
-        if (!dense_) return respond(dcv, dcw, w, v, beta);
+        if (solver_ != LinearSolver::dense) return respond(dcv, dcw, w, v, beta);
         const Index count = index(layers_);
         for (Index i = 0; i < count; ++i)
             beta(count) += currents_(count, 2 * i) * dcw(i) + currents_(count, 2 * i + 1) * dcv(i);
@@ -405,18 +436,44 @@ private:
                 }
             }
         }
-        const double depth = static_cast<double>(layers_);
-        passes_ += static_cast<double>(draws_.size()) * 0.2 * depth + 0.003 * depth * depth;
+        passes_ += static_cast<double>(draws_.size()) * dense_passes(static_cast<double>(layers_));
         if (!jacobian.allFinite()) return false;
         lu_.compute(jacobian);
         return true;
     }
 
+    /// The linearised equations layer by layer, for the direct solution.
+    bool solve_direct(const Unknowns& m, const Vector& rhs, Vector& x) {
+        layer_equations_.assign(layers_, {});
+        const double nd = static_cast<double>(n_);
+        for (std::size_t l = 0; l < layers_; ++l) {
+            const Index i = index(l);
+            LinearLayer& layer = layer_equations_[l];
+            const Complex even = strength_(i) + law_answer_(i), odd = strength_(i);
+            layer.change = {{{a(m, l) * even, a(m, l) * odd}, {b(m, l) * even, -b(m, l) * odd}}};
+            layer.own[0][0] = 1;
+            layer.w[0] = -0.5 * nu_ / a_(i);
+            layer.v[0] = -0.5 * nu_ / b_(i);
+            if (by_current_[l]) {
+                layer.left[1] = -0.5 / (nd * beta_(i));
+                layer.right[1] = 0.5 / (nd * beta_(i + 1));
+            } else {
+                layer.own[1][1] = 1;
+                layer.w[1] = layer.w[0];
+                layer.v[1] = -layer.v[0];
+            }
+            layer.rhs = {rhs(2 * i), rhs(2 * i + 1)};
+        }
+        passes_ += direct_passes(nd);
+        return embedding_.solve(draws_.front(), layer_equations_, x);
+    }
+
     bool solve_linear(const Unknowns& m, const Vector& rhs, Vector& x) {
-        if (dense_) {
+        if (solver_ == LinearSolver::dense) {
             x = lu_.solve(rhs);
             return x.allFinite();
         }
+        if (solver_ == LinearSolver::direct) return solve_direct(m, rhs, x);
         const Index count = index(layers_);
         Vector dcv, dcw, w(count), v(count), beta(count + 1);
         const auto apply = [&](const Vector& in, Vector& out) {
@@ -439,6 +496,7 @@ private:
             gmres(apply, rhs, x, gmres_tolerance(defect), gmres_max_iterations, gmres_max_iterations);
         // Next to an edge or a cusp one direction is amplified, and the residual does not see its error.
         if (summary.converged && x.cwiseAbs().maxCoeff() <= 100 * defect) return x.allFinite();
+        if (draws_.size() == 1 && n_ <= direct_rescue) return solve_direct(m, rhs, x);
         if (layers_ <= dense_rescue) {
             if (!build_dense(m)) return false;
             x = lu_.solve(rhs);
@@ -452,7 +510,7 @@ private:
     }
 
     std::size_t n_, layers_;
-    bool dense_;
+    LinearSolver solver_;
     double nu_ = 1;
     double log_typical_ = 0;
     double log_c_ = std::numeric_limits<double>::quiet_NaN();
@@ -463,7 +521,8 @@ private:
     std::vector<SquaredLaw> unit_laws_, laws_;  ///< one a layer, or none
     std::vector<Eigen::MatrixXd> mean_pattern_v_, mean_pattern_w_;
     ChainMixers mixers_;
-    std::vector<Eigen::VectorXd> growth_;
+    std::vector<double> floor_;  ///< ln of what noise alone gives a direction in each layer
+    std::vector<Eigen::VectorXd> log_diagonal_, growth_;
     std::vector<double> weights_;        ///< of the draws
     std::vector<Elimination<N>> draws_;  ///< one, unless the branch has activations
     Vector a_, b_, beta_;                ///< averages at the last unknowns
@@ -472,6 +531,8 @@ private:
     std::vector<bool> by_current_;
     Eigen::MatrixXcd response_, currents_;
     Eigen::PartialPivLU<Eigen::MatrixXcd> lu_;
+    std::vector<LinearLayer> layer_equations_;
+    Embedding<N> embedding_;
 };
 
 std::unique_ptr<Equation> make(const Network& network, LinearSolver solver, SiteHalf half) {

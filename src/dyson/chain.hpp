@@ -47,11 +47,12 @@ namespace spectra::dyson {
 /// (β_{l−1} − β_l)/β where noise dominates. Nothing cancels, and the linearised equation is as well
 /// conditioned as a chain of resistors.
 ///
-/// Its solution: dense for short chains; for long ones GMRES, applied in O(L n³), preconditioned (chain.cpp).
+/// Its solution: dense for short chains; direct along the chain (embedding.hpp) for few streams; for many
+/// streams or many draws of the sites GMRES, applied in O(L n³).
 std::unique_ptr<Equation> make_chain(const Network& network);
 
 /// For tests and benchmarks: the same with the linear solver chosen.
-enum class LinearSolver { automatic, dense, matrix_free };
+enum class LinearSolver { automatic, dense, direct, matrix_free };
 std::unique_ptr<Equation> make_chain(const Network& network, LinearSolver solver);
 
 /// With half of the sampled sites of an activation branch.

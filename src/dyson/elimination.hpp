@@ -39,6 +39,9 @@ struct ChainMixers {
 /// β_{−1} = ω tr_n M(w_0) and β_{L−1} = ω tr_n M(v_{L−1}). β here is stored shifted by one: beta(0) …
 /// beta(L).
 template <int N>
+class Embedding;
+
+template <int N>
 class Elimination {
 public:
     using Complex = std::complex<double>;
@@ -252,6 +255,8 @@ public:
     }
 
 private:
+    friend class Embedding<N>;
+
     double* at(std::vector<double>& field, std::size_t l) { return field.data() + l * size_.stride(); }
     const double* at(const std::vector<double>& field, std::size_t l) const {
         return field.data() + l * size_.stride();

@@ -36,6 +36,10 @@ public:
     /// near the support; empty where there is none and solutions must be followed from far away.
     virtual Unknowns start(double /*log_scale*/) const { return {}; }
 
+    /// The same equation with every noise strength times e^{log_factor}, in the same unknowns: solutions at
+    /// full noise can be followed from weaker noise. Null where it is not offered.
+    virtual std::unique_ptr<Equation> with_noise(double /*log_factor*/) const { return nullptr; }
+
     /// Newton's correction δ in units of scale(m), to be applied by moved(). False where the linearised
     /// equation is singular or a number is not finite.
     virtual bool newton_step(const Frequency& omega, const Unknowns& m, Unknowns& delta) = 0;

@@ -13,21 +13,26 @@ constexpr double largest_entry = 10;
 
 }  // namespace
 
+std::vector<Eigen::VectorXd> growth_of(const std::vector<Eigen::VectorXd>& log_diagonal,
+                                       const std::vector<double>& floor) {
+    std::vector<Eigen::VectorXd> growth{Eigen::VectorXd::Zero(log_diagonal.front().size())};
+    for (std::size_t l = 0; l < log_diagonal.size(); ++l)
+        growth.emplace_back(growth.back() + log_diagonal[l].cwiseMax(floor[l]));
+    return growth;
+}
+
 Frames follow_streams(const std::vector<Eigen::MatrixXd>& mixers, const std::vector<double>& floor) {
     const Eigen::Index n = mixers.front().rows();
     const std::size_t layers = mixers.size();
     Frames frames;
     std::vector<Eigen::MatrixXd> orthogonal{Eigen::MatrixXd::Identity(n, n)}, triangular;
-    frames.growth.assign(1, Eigen::VectorXd::Zero(n));
     for (std::size_t l = 0; l < layers; ++l) {
         const Eigen::HouseholderQR<Eigen::MatrixXd> qr(mixers[l] * orthogonal.back());
         triangular.emplace_back(qr.matrixQR().triangularView<Eigen::Upper>());
         orthogonal.emplace_back(qr.householderQ());
-        frames.growth.push_back(
-            frames.growth.back() +
-            triangular.back().diagonal().cwiseAbs().array().log().cwiseMax(floor[l]).matrix());
+        frames.log_diagonal.emplace_back(triangular.back().diagonal().cwiseAbs().array().log());
     }
-    for (const Eigen::VectorXd& growth : frames.growth)
+    for (const Eigen::VectorXd& growth : growth_of(frames.log_diagonal, floor))
         frames.graded = frames.graded || growth.maxCoeff() - growth.minCoeff() > graded_from;
     if (!frames.graded) return frames;
 

@@ -20,11 +20,14 @@ struct Frames {
     bool graded = false;                            ///< worth using: singular values separate by 1e8 or more
     std::vector<Eigen::MatrixXd> adjoint, inverse;  ///< C_lᵀ and C_l⁻¹, L + 1 of them; empty unless graded
     std::vector<Eigen::MatrixXd> mixers;            ///< Â_l, upper triangular; empty unless graded
-    std::vector<Eigen::VectorXd> growth;            ///< Σ_{k<l} ln |R_k,ii|, L + 1 of them
+    std::vector<Eigen::VectorXd> log_diagonal;      ///< ln |R_l,ii|
 };
 
-/// floor[l]: ln of the least growth a layer is credited with: where a mixer loses a direction, noise
-/// carries it on.
+/// Σ_{k<l} ln |R_k,ii|, L + 1 of them, with at least floor[k] for every layer: where a mixer loses a
+/// direction, noise carries it on.
+std::vector<Eigen::VectorXd> growth_of(const std::vector<Eigen::VectorXd>& log_diagonal,
+                                       const std::vector<double>& floor);
+
 Frames follow_streams(const std::vector<Eigen::MatrixXd>& mixers, const std::vector<double>& floor);
 
 }  // namespace spectra::dyson

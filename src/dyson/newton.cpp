@@ -27,10 +27,10 @@ struct Iteration {
 
 /// How far the Newton step at m moves when m and the scale of ω move by a few ulps: what rounding in
 /// the evaluation, amplified by the linearised equation, leaves undetermined in the unknowns.
-double jitter(Equation& equation, const Frequency& omega, const Unknowns& m, int& steps) {
+double jitter(Equation& equation, const Frequency& omega, const Unknowns& m, int& steps, int& probes) {
     Unknowns reference, moved, perturbed(m.size());
     if (!equation.newton_step(omega, m, reference)) return std::numeric_limits<double>::infinity();
-    ++steps;
+    ++steps, ++probes;
     double largest = 0;
     for (int k = 0; k < 2; ++k) {
         for (Eigen::Index i = 0; i < m.size(); ++i)
@@ -38,13 +38,14 @@ double jitter(Equation& equation, const Frequency& omega, const Unknowns& m, int
         Frequency nearby = omega;
         nearby.log_scale += (k + 1) * 0x1p-50 * (1 + std::abs(omega.log_scale));
         if (!equation.newton_step(nearby, perturbed, moved)) return std::numeric_limits<double>::infinity();
-        ++steps;
+        ++steps, ++probes;
         largest = std::max(largest, (moved - reference).cwiseAbs().maxCoeff());
     }
     return largest;
 }
 
-Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int max_steps, int& steps) {
+Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int max_steps, int& steps,
+                  int& probes) {
     const double slack = sign_slack(omega);
     Iteration result;
     Unknowns delta, trial;
@@ -69,7 +70,7 @@ Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int m
         }
         // Rounding has stopped the convergence: is that where conditioning says it must stop?
         if (step < 1e-5 && step > 0.2 * previous && fraction == 1) {
-            result.floor = 30 * jitter(equation, omega, m, steps);
+            result.floor = 30 * jitter(equation, omega, m, steps, probes);
             result.converged = step <= result.floor && result.floor < 1e-4;
             return result;
         }
@@ -95,7 +96,7 @@ Solution newton(Equation& equation, const Frequency& omega, const Unknowns& gues
     solution.omega = omega;
     solution.m = guess;
     const bool real_axis = omega.direction.imag() == 0;
-    Iteration it = iterate(equation, omega, solution.m, max_steps, solution.steps);
+    Iteration it = iterate(equation, omega, solution.m, max_steps, solution.steps, solution.probes);
     solution.residual = it.residual;
     solution.floor = it.floor;
     if (!it.converged || !solution.m.allFinite()) return solution;
@@ -115,7 +116,7 @@ Solution newton(Equation& equation, const Frequency& omega, const Unknowns& gues
     }
     Unknowns real_part = solution.m.real().cast<Complex>();
     if (imaginary > 1e-5) return solution;
-    it = iterate(equation, omega, real_part, max_steps, solution.steps);
+    it = iterate(equation, omega, real_part, max_steps, solution.steps, solution.probes);
     if (!it.converged || !equation.stable_in_gap(omega, real_part)) return solution;
     solution.m = real_part;
     solution.residual = it.residual;

@@ -18,6 +18,7 @@ struct Solution {
     double residual = 1;  ///< last Newton step, largest relative to an unknown
     double floor = 0;     ///< what conditioning allows, where that is above the tolerance
     int steps = 0;        ///< Newton steps, failed attempts included
+    int probes = 0;       ///< of these, spent on measuring the floor
 
     bool ok() const { return state != State::failed; }
 };

@@ -1,5 +1,6 @@
 #include "dyson/theory.hpp"
 
+#include "dyson/bands.hpp"
 #include "dyson/chain.hpp"
 #include "dyson/density.hpp"
 #include "dyson/moments.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 namespace spectra::dyson {
 namespace {
@@ -13,6 +14,7 @@ constexpr double start_distance = 2;
 constexpr double lost_distance = 6;  // a start that fails so far from every anchor is in a wide gap
 constexpr double descent_factor = 3;
 constexpr double smallest_tilt = 1e-10;
+constexpr double weakest_noise = 30;
 
 Frequency at_tilt(double log_s, double tilt) {
     return {log_s, {1.0, tilt}};
@@ -89,10 +91,60 @@ Solution Tracker::from_start(double log_s) {
     const Unknowns guess = equation_->start(log_s);
     if (guess.size() == 0) return {};
     Solution here = attempt({log_s, {0.0, 1.0}}, guess, 40);
-    if (!here.ok()) return here;
-    const int steps = here.steps;
+    int steps = here.steps;
+    if (!here.ok()) {
+        here = from_weaker_noise(log_s);
+        steps += here.steps;
+        here.steps = steps;
+        if (!here.ok()) return here;
+    }
     here = follow(here, at_tilt(log_s, companion_tilt));
     here.steps += steps;
+    return here;
+}
+
+Solution Tracker::from_weaker_noise(double log_s) {
+    const Frequency omega{log_s, {0.0, 1.0}};
+    Solution here;
+    int steps = 0;
+    const auto attempt_at = [&](double log_noise, const Unknowns& guess, int max_steps) {
+        const auto weaker = equation_->with_noise(log_noise);
+        Solution solution = newton(*weaker, omega, guess, max_steps);
+        newton_steps_ += solution.steps;
+        steps += solution.steps;
+        return solution;
+    };
+    double reached = -2;
+    for (; reached >= -weakest_noise && !here.ok(); reached *= 1.5) {
+        const auto weaker = equation_->with_noise(reached);
+        if (!weaker) return {};
+        here = attempt_at(reached, weaker->start(log_s), 25);
+        if (here.ok()) break;
+    }
+    double step = 0.5;
+    std::optional<Solution> before;
+    double reached_before = 0;
+    while (here.ok() && reached < 0) {
+        const double next = std::min(0.0, reached + step);
+        Unknowns guess = here.m;
+        if (before) {
+            const double f = (next - reached) / (reached - reached_before);
+            const double weights[2] = {1 + f, -f};
+            guess = equation_->mix({&here.m, &before->m}, weights);
+        }
+        Solution solution = attempt_at(next, guess, 12);
+        if (solution.ok()) {
+            before = std::move(here);
+            reached_before = reached;
+            here = std::move(solution);
+            reached = next;
+            if (here.steps <= 6) step *= 1.5;
+        } else {
+            step /= 2;
+            if (step < 0.01) here.state = State::failed;
+        }
+    }
+    here.steps = steps;
     return here;
 }
 

@@ -48,6 +48,8 @@ private:
     Solution attempt(const Frequency& omega, const Unknowns& guess, int max_steps = 25);
     Solution companion(double log_s);
     Solution from_start(double log_s);
+    /// At the imaginary ω of that scale, from weaker noise, where the start is closer.
+    Solution from_weaker_noise(double log_s);
     /// Follows the straight path of directions, then scales, from a solution; halves steps that fail.
     Solution follow(const Solution& from, const Frequency& to);
 
