@@ -13,6 +13,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double pi = std::numbers::pi;
 constexpr int max_scan_points = 20000;
 constexpr int max_scan_failures = 10;
+constexpr int max_scan_lost = 40;
 constexpr double tail_noise = 1e-9;
 constexpr double tail_mass = 1e-4;
 constexpr double seed_reach = 1;
@@ -108,6 +109,12 @@ Unknowns Band::guess(const Equation& equation, double at) const {
     return polynomial_guess(equation, nearest, place, [&](double v) { return theta(v); });
 }
 
+const Solution& Band::nearest(double x) const {
+    return *std::min_element(known.begin(), known.end(), [&](const Solution& a, const Solution& b) {
+        return std::abs(a.omega.log_scale - x) < std::abs(b.omega.log_scale - x);
+    });
+}
+
 // ---- finding them ----------------------------------------------------------------------------------
 
 BandFinder::BandFinder(Tracker& tracker, const Range& range, double tolerance)
@@ -178,16 +185,18 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
     const double start = place(points.size() - 1);
     std::optional<double> previous;
     int failures = 0, agreed = 0;
+    bool moved = false;  // since the last prediction
     for (int k = 0; k < max_march; ++k) {
         const double near = points.back().omega.log_scale;
         const std::optional<double> edge = predict();
         const double resolution = 1 + std::abs(near);
-        if (edge && previous && std::abs(*edge - *previous) < edge_tolerance * resolution) {
-            if (++agreed >= 2) return {*edge, true};
-        } else {
-            agreed = 0;
+        if (moved) {
+            const bool same = edge && previous && std::abs(*edge - *previous) < edge_tolerance * resolution;
+            agreed = same ? agreed + 1 : 0;
+            if (agreed >= 2) return {*edge, true};
+            previous = edge;
         }
-        previous = edge;
+        moved = false;
         if (ahead(bound) < 1e-13 * resolution) return {edge.value_or(bound), true};
         double step = std::min(h, 0.5 * ahead(bound));
         if (edge) step = std::min(step, 0.85 * ahead(*edge));
@@ -212,6 +221,7 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
             h = std::min(most, steps <= 3 ? 1.7 * step : steps >= 6 ? 0.6 * step : step);
             points.push_back(std::move(s));
             failures = 0;
+            moved = true;
             if (direction < 0) {
                 double exponent = tail_exponent(points, 0.1 * tolerance_);
                 // Where rounding begins to show, the power law is the better continuation.
@@ -223,8 +233,9 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
                     return {x, false};
                 }
             }
-            const bool rounding = points.back().floor > tail_noise;
-            if (steady_exponent(points, (rounding ? 1 : 0.1) * tolerance_) > 0) return {x, false};
+            const double negligible = std::clamp(1e7 * points.back().floor, 0.1, 10.0) * tolerance_;
+            const double exponent = steady_exponent(points, negligible);
+            if (exponent > 0) return {x, false, density(points.back()) / exponent};
         } else if (s.state == State::gap) {
             bound = x;
         } else {
@@ -235,14 +246,26 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
     return {points.back().omega.log_scale, false};
 }
 
+Solution BandFinder::inside_near(double seed, double above) {
+    Solution s = tracker_.solve(seed, 0);
+    if (s.state != State::gap) return s;
+    // Noise lifts small singular values, hardly ever lowers one.
+    for (const double offset : {0.3, 0.7, 1.2, 2.0, 3.0, -0.3, -0.8, -1.5}) {
+        if (seed + offset >= above) continue;
+        s = tracker_.solve(seed + offset, 0);
+        if (s.state == State::certified) break;
+    }
+    return s;
+}
+
 Support BandFinder::around_seeds() {
     Support support;
     double above = range_.log_upper + 0.1;  // the support is found down to here
     for (std::size_t k = seeds_.size(); k-- > 0;) {
         const double seed = seeds_[k];
         if (seed >= above || support.tail_exponent > 0) continue;
-        const Solution first = tracker_.solve(seed, 0);
-        if (first.state != State::certified) continue;
+        const Solution first = inside_near(seed, above);
+        if (first.state != State::certified || first.omega.log_scale >= above) continue;
         Band band;
         std::vector<Solution> up{first}, down{first};
         band.upper = march(up, +1, above, support);
@@ -365,7 +388,7 @@ void BandFinder::scan(double refine) {
     // An open lower end is looked for in stretches.
     double bottom = open ? top - 20 : range_.log_lower - 0.1;
     double x_top = top;
-    int failures = 0;
+    int failures = 0, lost_in_gaps = 0;
     while (static_cast<int>(scan_.size()) < max_scan_points) {
         for (const double x : scan_places(x_top, bottom, step)) {
             if (!scan_.empty() && x >= scan_.back().omega.log_scale) continue;
@@ -374,6 +397,7 @@ void BandFinder::scan(double refine) {
             scan_point(x);
             if (jumps_ && beside_gap && !scan_.back().ok() && distance_to_seed(x) > seed_reach) {
                 scan_.pop_back();  // a gap's middle again
+                if (++lost_in_gaps > max_scan_lost) return;
                 continue;
             }
             if (!open) continue;
@@ -391,7 +415,7 @@ void BandFinder::scan(double refine) {
         }
         if (!open) return;
         const Solution& last = scan_.back();
-        if (last.state == State::gap && range_.kappa == 0) {
+        if (last.state == State::gap) {
             const bool below_seeds = !seeds_.empty() && last.omega.log_scale < seeds_.front() - reach;
             if (below_seeds && jumps_) return;
             const double below = tracker_.cumulative(last.omega.log_scale);

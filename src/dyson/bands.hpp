@@ -11,7 +11,8 @@ namespace spectra::dyson {
 /// One end of a band.
 struct Edge {
     double log_s = 0;
-    bool soft = true;  ///< a square-root edge; otherwise the range was cut inside the support
+    bool soft = true;   ///< a square-root edge; otherwise the range was cut inside the support
+    double beyond = 0;  ///< where it was cut between bands: mass of the power law that was cut off
 };
 
 /// An interval of the support in x = ln s, with the angle θ that flattens the square roots at its soft ends:
@@ -29,6 +30,7 @@ struct Band {
 
     /// A guess at an angle from the nearest known points, by interpolation in θ and in the logarithm.
     Unknowns guess(const Equation& equation, double theta) const;
+    const Solution& nearest(double x) const;  ///< of the known points
 };
 
 /// The bands of a law, increasing, and what lies below the lowest where that falls as a power of s.
@@ -57,6 +59,8 @@ public:
 
 private:
     double density(const Solution& s) const;
+    /// At the seed, or, where that lies in a gap, at a point of the support next to it if there is one.
+    Solution inside_near(double seed, double above);
     double distance_to_seed(double x) const;
     std::vector<double> scan_places(double top, double bottom, double step) const;
     bool in_wide_gap(double x, double reach) const;
@@ -72,7 +76,8 @@ private:
 
     /// Follows the support from points inside it (in the order of the march) upwards (+1) or downwards (−1)
     /// to its edge, or to where it is cut because the density falls as a power and less than a tenth of the
-    /// tolerance is left. `bound`: a place at or beyond the edge. New points are appended.
+    /// tolerance is left (ten times the tolerance where rounding shows). `bound`: a place at or beyond the
+    /// edge. New points are appended.
     Edge march(std::vector<Solution>& points, int direction, double bound, Support& support);
 
     Tracker& tracker_;

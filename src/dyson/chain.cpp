@@ -56,21 +56,14 @@ public:
         Covariance covariance = covariance_of(network, half);
         nu_ = covariance.nu;
         laws_ = std::move(covariance.laws);
-        const double nd = static_cast<double>(n_);
-        unit_sigma2_.resize(layers_);
-        floor_.resize(layers_);
+        floor_ = covariance.log_noise;
         for (std::size_t l = 0; l < layers_; ++l) {
-            const Mixer& a = network.mixers[l];
-            const double noise =
-                covariance.strength[l] * (nu_ * covariance.mean_v[l].trace() * covariance.mean_w[l].trace());
-            const double size = std::sqrt((a.squaredNorm() + noise) / nd);
-            const double typical = size > 0 ? size : 1;
-            log_typical_ += std::log(typical);
-            unit_mixers_.push_back(a / typical);
-            unit_sigma2_[l] = covariance.strength[l] / (typical * typical);
-            floor_[l] = 0.5 * std::log(std::max(1e-300, noise / (typical * typical * nd)));
+            const double unit = covariance.unit[l];
+            log_typical_ += std::log(unit);
+            unit_mixers_.push_back(network.mixers[l] / unit);
+            unit_sigma2_.push_back(covariance.strength[l] / (unit * unit));
             if (!laws_.empty())
-                for (double& t2 : laws_[l].t2) t2 /= typical * typical;
+                for (double& t2 : laws_[l].t2) t2 /= unit * unit;
         }
         unit_laws_ = laws_;
         mean_pattern_v_ = std::move(covariance.mean_v);
@@ -143,42 +136,41 @@ public:
 
     // Without noise, in the basis that follows the streams through the layers, direction i has
     // X = e^{2p_i}/ω before a link and Z = e^{2(p_i(L) − p_i)}/ω behind it, M(w) = X/(1 − XZ), M(v) = Z/(1 −
-    // XZ).
+    // XZ), −XZ = e^{2(p_i(L) − ln s)} = P. In a layer where noise carries it on, X = f a and Z = f b, so
+    // f a b = −P/(1 + P) in place of −P/(1 + P)²: shared by a and b alike.
     Unknowns start(double log_scale) const override {
         const auto n = index(n_);
         const double log_c = log_gauge({log_scale, 1.0});
-        const auto lorentz = [](double lx, double lz) {  // ln of X/(1 + XZ)
-            const double product = lx + lz;
-            return lx - (product > 30 ? product : std::log1p(std::exp(product)));
-        };
+        const Eigen::VectorXd& total = growth_[layers_];
+        Eigen::VectorXd denominator(n);  // ln(1 + P)
+        double g = 0;
+        for (Index i = 0; i < n; ++i) {
+            const double product = 2 * (total(i) - log_scale + log_typical_);
+            denominator(i) = product > 30 ? product : std::log1p(std::exp(product));
+            g += std::exp(-std::min(700.0, denominator(i))) / static_cast<double>(n);
+        }
         Unknowns m(size());
-        const auto put = [&](Index at, const Eigen::MatrixXd& pattern, const auto& logarithm) {
+        const auto put = [&](Index at, const Eigen::MatrixXd& pattern, std::size_t l, const auto& numerator) {
             double sum = 0;
-            for (Index i = 0; i < n; ++i)
-                sum += std::exp(std::clamp(logarithm(i), -300.0, 300.0)) * pattern.trace() /
-                       static_cast<double>(n);
+            for (Index i = 0; i < n; ++i) {
+                const double by_mixer = 2 * (log_diagonal_[l](i) - floor_[l]);
+                const double noise = 1 / (1 + std::exp(std::clamp(by_mixer, -700.0, 700.0)));
+                const double logarithm = numerator(i) - (1 - noise / 2) * denominator(i);
+                sum +=
+                    std::exp(std::clamp(logarithm, -300.0, 300.0)) * pattern.trace() / static_cast<double>(n);
+            }
             m(at) = Complex(0, -std::max(1e-300, nu_ * sum));
         };
         for (std::size_t l = 0; l < layers_; ++l) {
             // Growth before the layer and behind it, in units of the gauge; ω is then of modulus one.
             const double before = log_c * static_cast<double>(l);
             const double behind = log_c * static_cast<double>(layers_ - l - 1);
-            const auto& total = growth_[layers_];
-            put(index(2 * l), mean_pattern_w_[l], [&](Index i) {
-                const double p = growth_[l](i) - before;
-                return lorentz(2 * p, 2 * (total(i) - growth_[l](i) - behind - log_c));
-            });
-            put(index(2 * l + 1), mean_pattern_v_[l], [&](Index i) {
-                const double p = growth_[l + 1](i) - before - log_c;
-                return lorentz(2 * (total(i) - growth_[l + 1](i) - behind), 2 * p);
-            });
+            put(index(2 * l), mean_pattern_w_[l], l, [&](Index i) { return 2 * (growth_[l](i) - before); });
+            put(index(2 * l + 1), mean_pattern_v_[l], l,
+                [&](Index i) { return 2 * (total(i) - growth_[l + 1](i) - behind); });
             if (!laws_.empty()) m(index(2 * layers_ + l)) = 1.0 / (m(index(2 * l)) * m(index(2 * l + 1)));
         }
-        double g = 0;
-        for (Index i = 0; i < n; ++i)
-            g += 1 / (1 + std::exp(std::clamp(2 * (growth_[layers_](i) - log_scale + log_typical_), -700.0,
-                                              700.0)));
-        m(size() - 1) = Complex(0, -std::max(1e-300, g / static_cast<double>(n)));
+        m(size() - 1) = Complex(0, -std::max(1e-300, g));
         return m;
     }
 

@@ -1,5 +1,8 @@
 #include "dyson/covariance.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace spectra::dyson {
 
 SquaredLaw::Averages SquaredLaw::at(Complex y) const {
@@ -60,6 +63,14 @@ Covariance covariance_of(const Network& network, SiteHalf half) {
         SquaredLaw law;
         for (const double t : values) law.t2.push_back(t * t);
         result.laws.push_back(std::move(law));
+    }
+    for (std::size_t l = 0; l < layers; ++l) {
+        const double noise =
+            result.strength[l] * (result.nu * result.mean_v[l].trace() * result.mean_w[l].trace());
+        const double square = (network.mixers[l].squaredNorm() + noise) / network.streams;
+        result.unit.push_back(square > 0 ? std::sqrt(square) : 1);
+        const double share = noise / (network.streams * result.unit[l] * result.unit[l]);
+        result.log_noise.push_back(0.5 * std::log(std::max(1e-300, share)));
     }
     return result;
 }

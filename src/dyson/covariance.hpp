@@ -33,6 +33,8 @@ struct Covariance {
     std::vector<SquaredLaw> laws;       ///< one a layer where f depends on ab; else none
     std::vector<CovarianceDraw> draws;  ///< one, unless the branch has activations; weights sum to one
     std::vector<Eigen::MatrixXd> mean_v, mean_w;  ///< P^v and P^w averaged over the draws
+    std::vector<double> unit;  ///< typical size of a layer, √(tr_n of its mean square): the chain's gauge
+    std::vector<double> log_noise;  ///< ½ ln of the branch's part of that, in the unit
 };
 
 /// For every branch but tied ones.

@@ -93,11 +93,22 @@ private:
         return panels;
     }
 
+    /// From the guess; from the points known in the band, walking where that is too far; by descent.
+    Solution solve_node(Tracker& tracker, const Band& band, double theta, const Unknowns& guess) const {
+        const double x = band.x(theta);
+        Solution s = tracker.try_from(x, 0, guess);
+        if (s.ok()) return s;
+        s = tracker.try_from(x, 0, band.guess(tracker.equation(), theta));
+        if (s.ok()) return s;
+        s = tracker.walk(band.nearest(x), x);
+        return s.ok() ? s : tracker.solve(x, 0);
+    }
+
     void solve_panel(Tracker& tracker, const Band& band, Panel& p) const {
         p.nodes.clear();
         for (std::size_t i = 0; i < panel::nodes; ++i) {
             const double theta = p.theta(panel::rule().place[i]);
-            p.nodes.push_back(tracker.solve(band.x(theta), 0, &p.guesses[i]));
+            p.nodes.push_back(solve_node(tracker, band, theta, p.guesses[i]));
             p.integrand[i] = density_log(tracker.equation(), p.nodes.back()) * band.slope(theta);
         }
         p.error = panel::truncation(p.integrand) * p.half();
@@ -229,7 +240,9 @@ private:
             for (std::size_t i = 0; i < panel::nodes; ++i) base += p.half() * rule.weight[i] * p.integrand[i];
         }
         pass_atoms(infinity);
-        law.mass_error = std::abs(base - 1);
+        double cut = 0;
+        for (const Band& band : bands) cut += band.lower.beyond + band.upper.beyond;
+        law.mass_error = std::abs(base + cut - 1);
         for (const Solution& s : law.nodes) law.uncertified += s.ok() ? 0 : 1;
         return law;
     }

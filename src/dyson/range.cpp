@@ -1,6 +1,7 @@
 #include "dyson/range.hpp"
 
 #include "dyson/atoms.hpp"
+#include "dyson/frames.hpp"
 #include "dyson/layer_branch.hpp"
 #include "dyson/mixer_values.hpp"
 #include "dyson/moments.hpp"
@@ -112,12 +113,43 @@ Ends ends_of_layer(const Mixer& mixer, const Eigen::ArrayXd& a, const LayerBranc
     return {gaussian_log_lower(a, layer.sigma2), gaussian_log_upper(a, layer.sigma2)};
 }
 
-/// A branch's share of its layer's mean square.
+/// What a branch adds to its layer's mean square.
+double layer_noise(const LayerBranch& layer, int streams) {
+    if (!layer.hyper_connection()) return layer.sigma2;
+    return layer.sigma2 * layer.pre->squaredNorm() * layer.post->squaredNorm() / streams;
+}
+
+/// Its share of that mean square.
 double noise_share(const Eigen::ArrayXd& a, const LayerBranch& layer) {
-    double noise = layer.sigma2;
-    if (layer.hyper_connection())
-        noise *= layer.pre->squaredNorm() * layer.post->squaredNorm() / static_cast<double>(a.size());
+    const double noise = layer_noise(layer, static_cast<int>(a.size()));
     return noise > 0 ? noise / (a.square().mean() + noise) : 0;
+}
+
+/// ln of about what each direction keeps through all layers, largest first, where noise carries on what a
+/// mixer loses.
+std::vector<double> carried_by_noise(const Network& network, const std::vector<LayerBranch>& layers) {
+    std::vector<double> floor;
+    for (const LayerBranch& layer : layers)
+        floor.push_back(0.5 * std::log(layer_noise(layer, network.streams)));
+    const Eigen::VectorXd total = growth_of(follow_streams(network.mixers, floor).log_diagonal, floor).back();
+    std::vector<double> result(total.begin(), total.end());
+    std::sort(result.rbegin(), result.rend());
+    return result;
+}
+
+/// Where directions that a mixer loses, and noise alone carries on, are on average: what the other directions
+/// and the atoms leave of the mean of ln s. Not finite where none is lost or the mean is not known.
+double lost_directions(const Network& network, const std::vector<Density::Atom>& points,
+                       const std::vector<double>& seeds) {
+    const double n = network.streams;
+    double lost = n - static_cast<double>(seeds.size());
+    double sum = n * log_mean(network).value_or(infinity);
+    for (const double x : seeds) sum -= x;
+    for (const auto& atom : points) {
+        lost -= n * atom.mass;
+        sum -= n * atom.mass * atom.log_place;
+    }
+    return lost > 0.5 ? sum / lost : infinity;
 }
 
 }  // namespace
@@ -143,8 +175,16 @@ Range range(const Network& network) {
         return std::any_of(points.begin(), points.end(),
                            [&](const auto& atom) { return std::abs(atom.log_place - x) < 1e-8; });
     };
-    for (const double x : log_singular_values_of_product(network.mixers))
-        if (x > -infinity && !is_atom(x)) result.log_seeds.push_back(x);
+    const auto exact = log_singular_values_of_product(network.mixers);
+    const auto carried = carried_by_noise(network, layers);
+    // Not far below what noise carries on, where the density falls as s^{2/(1+κ)}: the rest counts as lost.
+    const double lost_below = 3 * (1 + result.kappa);
+    // Those that the atom at zero has are zero, whatever rounding left of them.
+    const auto nonzero = static_cast<std::size_t>(std::lround(network.streams * (1 - result.atom_at_zero)));
+    for (std::size_t k = 0; k < std::min(nonzero, exact.size()); ++k)
+        if (exact[k] > carried[k] - lost_below && !is_atom(exact[k])) result.log_seeds.push_back(exact[k]);
+    if (const auto place = lost_directions(network, points, result.log_seeds); std::isfinite(place))
+        result.log_seeds.push_back(place);
     result.scan_step = std::clamp(0.5 * std::sqrt(total_noise), 0.02, 0.25);
     return result;
 }

@@ -16,7 +16,7 @@ namespace spectra::dyson {
 ///   1/s_min ≤ |A⁻¹| + |A⁻¹post||A⁻ᵀpre| min(‖F‖/m, (1 + 1/m)/|c|), m the smallest singular value of 1 + cF.
 ///
 /// The lower end is −∞ where no positive bound is known. Seeds are the noiseless singular values that are
-/// not atoms. κ is 0 where it is not known.
+/// not atoms, and where some of them vanish the place that the mean of ln s leaves for these. κ is 0 where it is not known.
 Range range(const Network& network);
 
 }  // namespace spectra::dyson

@@ -4,6 +4,7 @@
 #include "dyson/chain.hpp"
 #include "dyson/density.hpp"
 #include "dyson/moments.hpp"
+#include "dyson/potential.hpp"
 #include "dyson/printed.hpp"
 #include "dyson/s_transform.hpp"
 #include "dyson/scalar.hpp"
@@ -38,8 +39,7 @@ std::unique_ptr<Equation> make_equation(const Network& network, Method method) {
         case Method::operator_valued:
             break;
     }
-    if (std::holds_alternative<TiedBranch>(network.branch)) return make_tied(network);
-    return make_chain(network);
+    return make_operator_valued(network);
 }
 
 bool noiseless(const Network& network) {

@@ -178,6 +178,29 @@ Solution Tracker::try_from(double log_s, double tilt, const Unknowns& guess) {
     return attempt(at_tilt(log_s, tilt), guess, 15);
 }
 
+Solution Tracker::walk(const Solution& from, double log_s) {
+    const double distance = log_s - from.omega.log_scale;
+    Solution here = from;
+    double done = 0, step = 0.5;
+    int steps = 0;
+    while (done < 1) {
+        const double next = std::min(1.0, done + step);
+        const double x = next == 1 ? log_s : from.omega.log_scale + next * distance;
+        Solution solution = try_from(x, 0, here.m);
+        steps += solution.steps;
+        if (solution.ok()) {
+            here = std::move(solution);
+            done = next;
+            step *= 1.5;
+        } else if ((step /= 3) < 0.01) {
+            here.state = State::failed;
+            break;
+        }
+    }
+    here.steps = steps;
+    return here;
+}
+
 Solution Tracker::solve(double log_s, double tilt, const Unknowns* guess) {
     int steps = 0;
     const Frequency target = at_tilt(log_s, tilt);

@@ -31,6 +31,9 @@ public:
     /// The same from the guess alone: failed where Newton does not converge to a certified solution.
     Solution try_from(double log_s, double tilt, const Unknowns& guess);
 
+    /// At real ω, by steps along the axis from a solution there; failed where these would have to be short.
+    Solution walk(const Solution& from, double log_s);
+
     /// At any ω with Im ω > 0, Re ω ≥ 0 (g(−ω̄) = −conj g(ω) gives the rest).
     Solution solve(Complex omega);
 

@@ -1,7 +1,9 @@
 #include "dyson/theory.hpp"
 
+#include "dyson/bands.hpp"
 #include "dyson/chain.hpp"
 #include "dyson/moments.hpp"
+#include "dyson/range.hpp"
 #include "dyson/tracker.hpp"
 #include "support/networks.hpp"
 
@@ -32,7 +34,7 @@ TEST(Theory, PureNoiseIsTheQuarterCircle) {
 
 TEST(Theory, ProductsOfNoiseAreFussCatalan) {
     // L square Gaussian factors: E s^{2k} = binomial((L+1)k, k)/(Lk + 1); ρ(ln s) ~ s^{2/(L+1)}.
-    for (const int depth : {2, 3, 6}) {
+    for (const int depth : {2, 3, 6, 10}) {
         const Theory theory = solve(make_network(Mixer::Zero(1, 1), depth, 1, 1.0), Method::operator_valued);
         ASSERT_TRUE(theory.summary.certified) << theory.summary.message;
         for (const int k : {1, 2, 3}) {
@@ -46,6 +48,44 @@ TEST(Theory, ProductsOfNoiseAreFussCatalan) {
         EXPECT_NEAR(theory.law.density().tail_exponent, 2.0 / (depth + 1), 1e-4);
         const double edge = std::sqrt(std::pow(depth + 1.0, depth + 1.0) / std::pow(depth, depth));
         EXPECT_NEAR(theory.law.metrics().largest, edge, 1e-8 * edge);
+    }
+}
+
+/// With s² = sin^{L+1}((L+1)φ)/(sin φ sin^L Lφ), 0 < φ < π/(L+1), the density of s² is
+/// sin²φ sin^{L−1}(Lφ)/(π sin^L((L+1)φ)) (Forrester and Liu 2014): at every scale, to 1e-9 of itself.
+TEST(Theory, ProductsOfNoiseHaveTheFussCatalanDensityAtEveryScale) {
+    for (const int streams : {1, 3}) {
+        for (int depth = 1; depth <= 10; ++depth) {
+            const Network network = make_network(Mixer::Zero(streams, streams), depth, 1, 1.0);
+            Tracker tracker(make_chain(network), range(network).log_upper, {});
+            const double l = depth, end = std::numbers::pi / (l + 1);
+            for (const double distance : {1e-14, 1e-9, 1e-5, 1e-3, 0.03, 0.2, 0.5, 0.8, 0.97}) {
+                // From the far end, where s → 0: (l+1)φ = π − (l+1)·rest.
+                const double rest = end * distance, phi = end - rest;
+                const double small = std::sin((l + 1) * rest);
+                const double log_x =
+                    (l + 1) * std::log(small) - std::log(std::sin(phi)) - l * std::log(std::sin(l * phi));
+                const double log_density = 2 * std::log(std::sin(phi)) +
+                                           (l - 1) * std::log(std::sin(l * phi)) -
+                                           std::log(std::numbers::pi) - l * std::log(small);
+                const Solution solution = tracker.solve(log_x / 2, 0);
+                ASSERT_EQ(solution.state, State::certified) << "L = " << depth << ", ln s = " << log_x / 2;
+                const double exact = 2 * std::exp(log_x + log_density);
+                EXPECT_NEAR(density_log(tracker.equation(), solution) / exact, 1, 1e-9)
+                    << "n = " << streams << ", L = " << depth << ", ln s = " << log_x / 2;
+            }
+        }
+    }
+}
+
+TEST(Theory, SixtyFourStreamsOfOrthogonalMixersAreOneOfTheIdentity) {
+    const Network many = draw_network(mixers::Family::orthogonal, 64, 3, 1, 0.3);
+    const Network one = draw_network(mixers::Family::identity, 1, 3, 1, 0.3);
+    const std::vector<std::complex<double>> omega{{0.6, 0.3}, {1.0, 0.05}, {1.3, 0.2}};
+    const Green a = green(many, omega), b = green(one, omega);
+    for (std::size_t k = 0; k < omega.size(); ++k) {
+        EXPECT_TRUE(a.certified[k]);
+        EXPECT_LT(std::abs(a.g[k] - b.g[k]), 1e-10 * std::abs(b.g[k])) << omega[k];
     }
 }
 
