@@ -2,6 +2,8 @@
 
 #include "console.hpp"
 #include "described_network.hpp"
+#include "dyson/average.hpp"
+#include "dyson/sensitivity.hpp"
 #include "dyson/theory.hpp"
 #include "exit_status.hpp"
 #include "interrupt.hpp"
@@ -23,15 +25,6 @@
 namespace spectra::cli {
 
 namespace {
-
-std::string utc_now() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    gmtime_r(&now, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
-}
 
 /// The theories asked for, all of which must know the network; by default those that do.
 std::vector<dyson::Method> methods_for(const Request& request, const Network& network) {
@@ -133,6 +126,18 @@ bool warn_of_uncertified(const report::Report& report) {
                                 theory.summary.uncertified > 0 ? "; the result file marks the points" : ""));
         any = true;
     }
+    if (report.sensitivity) {
+        for (const auto& [name, sensitivity] : report.sensitivity->by_name()) {
+            if (sensitivity->certified) continue;
+            print_error(fmt::format("--sensitivity: that of {} is not certified", name));
+            any = true;
+        }
+    }
+    if (report.average && report.average->certified < report.average->draws) {
+        print_error(fmt::format("--average: {} of {} draws are not certified and left out",
+                                report.average->draws - report.average->certified, report.average->draws));
+        any = true;
+    }
     if (report.green) {
         const auto& certified = report.green->certified;
         const auto missing = std::count(certified.begin(), certified.end(), std::uint8_t{0});
@@ -145,11 +150,50 @@ bool warn_of_uncertified(const report::Report& report) {
     return any;
 }
 
+/// The network with draw k of its mixers, k = 1, 2, …: those of the samples of --mixers redrawn.
+dyson::Average average_of(const Request& request, const mixers::Recipe& recipe, const Network& network,
+                          Progress& progress) {
+    const auto draw = [&](int k) {
+        Network drawn = network;
+        drawn.mixers = mixers::draw_layers(recipe, network.streams, network.depth(),
+                                           request.shared_draws.value_or(false), request.seed,
+                                           static_cast<std::uint32_t>(k) + 1);
+        return drawn;
+    };
+    progress.stage("averaging");
+    return dyson::average(draw, request.average, theory_options(request), [&](int k) {
+        progress.update(k, request.average);
+        return !interrupted();
+    });
+}
+
+void compute_design(const Request& request, const std::optional<mixers::Recipe>& recipe, Progress& progress,
+                    report::Report& report) {
+    if (request.sensitivity && !interrupted()) {
+        progress.stage("sensitivities");
+        report.sensitivity = dyson::sensitivities(report.network);
+    }
+    if (request.average > 0 && !interrupted())
+        report.average = average_of(request, *recipe, report.network, progress);
+}
+
 }  // namespace
+
+report::Provenance provenance(const std::string& command, std::uint64_t seed) {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char created[32];
+    std::strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return {version::number, version::git, command, created, seed};
+}
 
 int analyse(const Request& request, const std::string& command) {
     check_conflicts(request);
     auto described = describe_network(request);
+    if (request.average > 0 && !described.recipe)
+        throw std::invalid_argument(fmt::format(
+            "--mixer {} and --average do not go together: mixers of a file are not drawn", *request.mixer));
     const auto methods = methods_for(request, described.network);
     const auto simulation = simulation_options(request, described);
     if (request.samples > 0)
@@ -163,11 +207,12 @@ int analyse(const Request& request, const std::string& command) {
 
     catch_interrupts();
     report::Report report;
-    report.provenance = {version::number, version::git, command, utc_now(), request.seed};
+    report.provenance = provenance(command, request.seed);
     report.network = std::move(described.network);
     {
         Progress progress(!request.quiet);
         compute(request, methods, simulation, progress, report);
+        compute_design(request, described.recipe, progress, report);
         progress.stage("writing");
         report::compare(report);
         report::write_result_file(report, files.result);

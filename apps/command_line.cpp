@@ -3,6 +3,7 @@
 #include "analyse.hpp"
 #include "completion.hpp"
 #include "console.hpp"
+#include "depth_limit.hpp"
 #include "exit_status.hpp"
 #include "help.hpp"
 #include "info.hpp"
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -36,6 +38,10 @@ constexpr const char* examples = R"(Examples:
       a branch that reads one mix of the streams
   spectra --mixer orthogonal --theory none --samples 0 --omega "0.3+0.05i,1+0.01i" --json
       g at two points, for a machine to read
+  spectra --mixer cayley --sensitivity --average 20
+      what the metrics depend on, and how far another draw of the mixers could be
+  spectra depth-limit --mixer bistochastic --sigma2 0.005
+      how deep these mixers can go
   spectra info run1.h5
       what a result file holds
 
@@ -49,9 +55,11 @@ Exit status:
 /// The program's app and what its options fill.
 struct CommandLine {
     Request request;
+    DepthLimitRequest depth_request;
     std::string info_file, shell;
     CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, figure.",
                  "spectra"};
+    CLI::App* depth = nullptr;
     CLI::App* info = nullptr;
     CLI::App* completion = nullptr;
 
@@ -75,6 +83,8 @@ struct CommandLine {
             return help_page(*a, "spectra --mixer NAME|FILE [options], or spectra COMMAND …");
         });
 
+        depth = add_command("depth-limit", "how deep a mixer can go", " --mixer NAME|FILE [options]");
+        add_options(*depth, depth_request);
         info = add_command("info", "say what a result file holds");
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
         completion = add_command("completion", "print the completion script of a shell");
@@ -82,13 +92,14 @@ struct CommandLine {
     }
 
 private:
-    CLI::App* add_command(const std::string& name, const std::string& description) {
+    CLI::App* add_command(const std::string& name, const std::string& description,
+                          const std::string& words = "") {
         auto* const command = app.add_subcommand(name, description);
         command->allow_extras();
         command->footer("");
         command->set_help_flag("--help,-h", "this page");
-        command->formatter_fn([name](const CLI::App* a, std::string, CLI::AppFormatMode) {
-            std::string usage = "spectra " + name;
+        command->formatter_fn([name, words](const CLI::App* a, std::string, CLI::AppFormatMode) {
+            std::string usage = "spectra " + name + words;
             for (const auto* option :
                  a->get_options([](const CLI::Option* o) { return o->get_positional(); }))
                 usage += " " + option->get_type_name();
@@ -129,19 +140,26 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 void refuse_extras(const CommandLine& line) {
     const CLI::App* command = nullptr;
-    for (const auto* candidate : {line.info, line.completion})
+    for (const auto* candidate : {line.depth, line.info, line.completion})
         if (candidate->parsed()) command = candidate;
     for (const auto& word : line.app.remaining()) refuse_word(line, line.app, word);
     if (command == nullptr) return;
     for (const auto& word : command->remaining()) refuse_word(line, *command, word);
-    for (const auto* option : line.app.get_options([](const CLI::Option* o) { return o->count() > 0; }))
+    for (const auto* option : line.app.get_options([](const CLI::Option* o) { return o->count() > 0; })) {
+        const std::string name = option->get_name(false, false);
+        const auto own = option_names(*command);
+        if (std::find(own.begin(), own.end(), name) != own.end())
+            throw std::invalid_argument(fmt::format("{}: accepted behind the command: spectra {} {} …", name,
+                                                    command->get_name(), name));
         throw std::invalid_argument(
-            fmt::format("{} and {} do not go together: the option is for analysing a network",
-                        option->get_name(false, false), command->get_name()));
+            fmt::format("{} and {} do not go together: the option is for analysing a network", name,
+                        command->get_name()));
+    }
 }
 
 int dispatch(CommandLine& line, const std::string& command) {
     refuse_extras(line);
+    if (line.depth->parsed()) return depth_limit(line.depth_request, command);
     if (line.info->parsed()) {
         if (line.info_file.empty())
             throw std::invalid_argument("info: which file? accepted: spectra info FILE.h5");

@@ -69,6 +69,19 @@ std::string compgen(const Completed& values) {
                        fmt::join(values.choices, " "));
 }
 
+/// What follows each option that takes a value.
+std::string bash_values(const CLI::App& app, const std::string& indent) {
+    std::string lines;
+    for (const auto* option : named_options(app)) {
+        if (!takes_value(*option)) continue;
+        const auto values = completed(*option);
+        const bool nothing = values.choices.empty() && !values.files;
+        lines += fmt::format("{}{}) {}return ;;\n", indent, long_name(*option),
+                             nothing ? "" : compgen(values) + "; ");
+    }
+    return lines;
+}
+
 std::string bash_script(const CLI::App& app) {
     std::string commands_part;
     std::vector<std::string> words;
@@ -77,17 +90,14 @@ std::string bash_script(const CLI::App& app) {
         Completed values;
         for (const auto* option : positionals(*command)) values = completed(*option);
         for (const auto* option : named_options(*command)) values.choices.push_back(long_name(*option));
-        commands_part += fmt::format("        {}) {}; return ;;\n", command->get_name(), compgen(values));
+        const std::string of_options = bash_values(*command, "                ");
+        commands_part += fmt::format("        {})\n", command->get_name());
+        if (!of_options.empty())
+            commands_part += fmt::format("            case $prev in\n{}            esac\n", of_options);
+        commands_part += fmt::format("            {}; return ;;\n", compgen(values));
     }
-    std::string values_part;
-    for (const auto* option : named_options(app)) {
-        words.push_back(long_name(*option));
-        if (!takes_value(*option)) continue;
-        const auto values = completed(*option);
-        const bool nothing = values.choices.empty() && !values.files;
-        values_part += fmt::format("        {}) {}return ;;\n", long_name(*option),
-                                   nothing ? "" : compgen(values) + "; ");
-    }
+    for (const auto* option : named_options(app)) words.push_back(long_name(*option));
+    const std::string values_part = bash_values(app, "        ");
     return fmt::format(R"(# bash completion for spectra. To use it: source <(spectra completion bash)
 _spectra() {{
     local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}}

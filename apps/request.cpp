@@ -67,7 +67,8 @@ int to_int(const std::string& name, const std::string& text, int least, int larg
     return static_cast<int>(to_integer(name, text, least, largest));
 }
 
-void add_network_options(CLI::App& app, Request& r) {
+/// `sizes`: with depth and width.
+void add_network_options(CLI::App& app, Request& r, bool sizes) {
     const Adder add(app, "Network");
     add("--mixer", fmt::format("{}|FILE", fmt::join(family_names(), "|")), "",
         fmt::format(
@@ -75,13 +76,15 @@ void add_network_options(CLI::App& app, Request& r) {
             "L of them)",
             fmt::join(family_names(), ", ")),
         [&r](const auto&, const auto& text) { r.mixer = text; });
-    add("--depth", "L", std::to_string(default_depth), "layers, 1 to 1000000",
-        [&r](const auto& name, const auto& text) { r.depth = to_int(name, text, 1, max_depth); });
+    if (sizes)
+        add("--depth", "L", std::to_string(default_depth), "layers, 1 to 1000000",
+            [&r](const auto& name, const auto& text) { r.depth = to_int(name, text, 1, max_depth); });
     add("--streams", "n", std::to_string(default_streams), "residual streams, 1 to 512",
         [&r](const auto& name, const auto& text) { r.streams = to_int(name, text, 1, max_streams); });
-    add("--width", "p", std::to_string(default_width),
-        "width of a stream in the simulation, 1 to 100000; theory is the limit of large p",
-        [&r](const auto& name, const auto& text) { r.width = to_int(name, text, 1, max_width); });
+    if (sizes)
+        add("--width", "p", std::to_string(default_width),
+            "width of a stream in the simulation, 1 to 100000; theory is the limit of large p",
+            [&r](const auto& name, const auto& text) { r.width = to_int(name, text, 1, max_width); });
     add("--draws", "independent|shared", "independent", "a mixer drawn for every layer, or one for all",
         [&r](const auto& name, const auto& text) {
             r.shared_draws = to_choice(name, text, {"independent", "shared"}) == "shared";
@@ -181,6 +184,11 @@ void add_branch_options(CLI::App& app, Request& r) {
         [&r](const auto& name, const auto& text) { r.post = to_stream_weights(name, text); });
 }
 
+void add_average_option(const Adder& add, Request& r, const std::string& description) {
+    add("--average", "K", "", description,
+        [&r](const auto& name, const auto& text) { r.average = to_int(name, text, 2, 100000); });
+}
+
 void add_theory_options(CLI::App& app, Request& r) {
     const Adder add(app, "Theory");
     add("--theory", "ov,scalar,s-transform,printed|none", "ov,scalar",
@@ -221,6 +229,14 @@ void add_theory_options(CLI::App& app, Request& r) {
         [&r](const auto& name, const auto& text) { r.omega = to_omega(name, text); });
 }
 
+void add_design_options(CLI::App& app, Request& r) {
+    const Adder add(app, "Design");
+    add.flag("--sensitivity",
+             "how the metrics of ov change with the noise of every layer and every entry of every mixer",
+             r.sensitivity);
+    add_average_option(add, r, "mean and spread of ov over K draws of the mixers, 2 to 100000");
+}
+
 void add_simulation_options(CLI::App& app, Request& r) {
     const Adder add(app, "Simulation");
     add("--samples", "S", std::to_string(r.samples), "sampled Jacobians; 0 for none",
@@ -238,17 +254,20 @@ void add_simulation_options(CLI::App& app, Request& r) {
         });
 }
 
-void add_output_options(CLI::App& app, Request& r) {
+/// `figures`: with those, and with threads.
+void add_output_options(CLI::App& app, Request& r, const std::string& stem, bool figures) {
     const Adder add(app, "Output");
-    add("--out", "STEM", "spectra-<mixer>-L<depth>", "writes STEM.h5 and STEM.png",
+    add("--out", "STEM", stem, figures ? "writes STEM.h5 and STEM.png" : "writes STEM.h5",
         [&r](const auto&, const auto& text) { r.out = text; });
     add.flag("--force", "replace files that are not result files of ours", r.force);
-    add("--plot", "png,svg,pdf|none", "png", "figures to draw", [&r](const auto& name, const auto& text) {
-        r.plots = to_choices(name, text, {"png", "svg", "pdf"});
-    });
+    if (figures)
+        add("--plot", "png,svg,pdf|none", "png", "figures to draw", [&r](const auto& name, const auto& text) {
+            r.plots = to_choices(name, text, {"png", "svg", "pdf"});
+        });
     add.flag("--json", "print one JSON object and nothing else", r.json);
-    add("--threads", "N", "all", "threads to use; results do not depend on it",
-        [&r](const auto& name, const auto& text) { r.threads = to_int(name, text, 1, 4096); });
+    if (figures)
+        add("--threads", "N", "all", "threads to use; results do not depend on it",
+            [&r](const auto& name, const auto& text) { r.threads = to_int(name, text, 1, 4096); });
     add.flag("--quiet", "print nothing but errors (and what --json asks for)", r.quiet);
 }
 
@@ -297,12 +316,43 @@ std::vector<std::string> family_names() {
 }
 
 void add_options(CLI::App& app, Request& request) {
-    add_network_options(app, request);
+    add_network_options(app, request, true);
     add_family_options(app, request);
     add_branch_options(app, request);
     add_theory_options(app, request);
+    add_design_options(app, request);
     add_simulation_options(app, request);
-    add_output_options(app, request);
+    add_output_options(app, request, "spectra-<mixer>-L<depth>", true);
+}
+
+void add_options(CLI::App& app, DepthLimitRequest& request) {
+    const Adder add(app, "Question");
+    add("--keep", "SHARE", fmt::format("{}", request.keep),
+        "least share of the singular values that must stay, above 0 and up to 1",
+        [&request](const auto& name, const auto& text) {
+            request.keep = to_number(name, text);
+            if (!(request.keep > 0 && request.keep <= 1))
+                throw std::invalid_argument(
+                    fmt::format("{} '{}': accepted: a share above 0 and up to 1", name, text));
+        });
+    add("--above", "s", fmt::format("{}", request.above), "at or above this singular value",
+        [&request](const auto& name, const auto& text) {
+            request.above = to_number(name, text);
+            if (!(request.above > 0))
+                throw std::invalid_argument(
+                    fmt::format("{} '{}': accepted: a finite number above 0", name, text));
+        });
+    add("--max-depth", "L", std::to_string(default_max_depth),
+        "where the search ends, 1 to 1000000; a file of several mixers, or a model, ends where it does",
+        [&request](const auto& name, const auto& text) {
+            request.max_depth = to_int(name, text, 1, max_depth);
+        });
+    add_average_option(add, request.network,
+                       "the limit of K more draws of the mixers too, 2 to 100000: median and spread");
+    add_network_options(app, request.network, false);
+    add_family_options(app, request.network);
+    add_branch_options(app, request.network);
+    add_output_options(app, request.network, "spectra-depth-limit-<mixer>", false);
 }
 
 void check_conflicts(const Request& r) {
@@ -325,10 +375,28 @@ void check_conflicts(const Request& r) {
             "no network: give --mixer NAME or --model FILE.json (spectra --help shows examples)");
     }
     check_branch_options(r);
+    const bool ov =
+        std::find(r.methods.begin(), r.methods.end(), dyson::Method::operator_valued) != r.methods.end();
+    const std::string of_ov = "it is a property of the theory ov";
+    if (r.sensitivity && !ov) conflict("--sensitivity", "--theory without ov", of_ov);
+    if (r.average > 0 && !ov) conflict("--average", "--theory without ov", of_ov);
+    if (r.average > 0 && r.model) conflict("--average", "--model", "mixers of a file are not drawn");
     if (r.methods.empty() && r.grid) conflict("--theory none", "--grid", "a grid is for theory");
     if (r.methods.empty() && r.eta) conflict("--theory none", "--eta", "smoothing is for theory");
     if (r.methods.empty() && r.samples == 0 && r.omega.empty())
         conflict("--theory none", "--samples 0", "nothing is left to compute");
+}
+
+void check_conflicts(const DepthLimitRequest& request) {
+    const Request& r = request.network;
+    check_conflicts(r);
+    const auto one_value = [](const char* option, const std::optional<std::vector<double>>& values) {
+        if (values && values->size() > 1)
+            throw std::invalid_argument(fmt::format(
+                "depth-limit: {} has {} values; accepted: one, for every layer", option, values->size()));
+    };
+    one_value("--sigma2", r.sigma2);
+    one_value("--preactivation-variance", r.preactivation_variance);
 }
 
 void check_family_options(const Request& request, Family family) {

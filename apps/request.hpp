@@ -46,9 +46,11 @@ struct Request {
     // theory
     std::vector<dyson::Method> methods{dyson::Method::operator_valued, dyson::Method::scalar};
     bool methods_given = false;  ///< otherwise those that know the branch
-    std::optional<double> eta;  ///< none: auto
+    std::optional<double> eta;   ///< none: auto
     std::optional<dyson::Grid> grid;
     std::vector<std::complex<double>> omega;
+    bool sensitivity = false;
+    int average = 0;  ///< draws of the mixers; 0: no average
 
     // simulation
     int samples = 100;
@@ -64,6 +66,15 @@ struct Request {
     int threads = 0;  ///< 0: all
 };
 
+/// What was asked of the command depth-limit. Of the network, depth and width stay empty.
+struct DepthLimitRequest {
+    Request network;
+    double keep = 0.9;
+    double above = 0.1;
+    std::optional<int> max_depth;
+};
+
+inline constexpr int default_max_depth = 1000;
 inline constexpr int default_depth = 10;
 inline constexpr int default_streams = 4;
 inline constexpr int default_width = 25;
@@ -80,8 +91,12 @@ const std::vector<std::string>& branch_names();
 /// Adds the options of the default command; parsing fills `request`, which must outlive the app.
 void add_options(CLI::App& app, Request& request);
 
+/// The same for the command depth-limit.
+void add_options(CLI::App& app, DepthLimitRequest& request);
+
 /// Throws std::invalid_argument for options that contradict each other, whatever the files say.
 void check_conflicts(const Request& request);
+void check_conflicts(const DepthLimitRequest& request);
 
 /// Throws where an option was given that mixers of this family do not read.
 void check_family_options(const Request& request, mixers::Family family);

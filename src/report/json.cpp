@@ -94,6 +94,24 @@ Json theory_object(const dyson::Theory& theory) {
     return object;
 }
 
+Json sensitivity_object(const Network& network, const dyson::Sensitivity& sensitivity) {
+    Json object;
+    object["certified"] = sensitivity.certified;
+    object["total_noise"] = number(dyson::by_total_noise(network, sensitivity));
+    object["sigma2"] = numbers(sensitivity.sigma2);
+    object["mixers"] = Json::array();
+    for (const auto& mixer : sensitivity.mixers) {
+        Json rows = Json::array();
+        for (Eigen::Index i = 0; i < mixer.rows(); ++i) {
+            Json row = Json::array();
+            for (Eigen::Index j = 0; j < mixer.cols(); ++j) row.push_back(number(mixer(i, j)));
+            rows.push_back(std::move(row));
+        }
+        object["mixers"].push_back(std::move(rows));
+    }
+    return object;
+}
+
 Json simulation_object(const montecarlo::Simulation& simulation) {
     Json object;
     object["samples"] = simulation.samples;
@@ -121,6 +139,27 @@ Json metrics_object(const Metrics& metrics) {
     return object;
 }
 
+Json average_object(const dyson::Average& average) {
+    Json object;
+    object["draws"] = average.draws;
+    object["certified"] = average.certified;
+    object["mean"] = metrics_object(average.mean);
+    object["std"] = metrics_object(average.deviation);
+    Metrics error = average.deviation;
+    for (const auto metric : dyson::all_metrics) error.*metric /= std::sqrt(average.certified);
+    object["standard_error"] = metrics_object(error);
+    return object;
+}
+
+Json depth_object(const dyson::DepthLimit& limit) {
+    Json object;
+    object["limit"] = limit.depth;
+    object["reached"] = limit.failed;
+    object["certified"] = limit.certified;
+    object["keeps_again"] = limit.again;
+    return object;
+}
+
 Json agreement_object(const Agreement& agreement) {
     Json object;
     object["wasserstein1"] = number(agreement.wasserstein1);
@@ -140,6 +179,10 @@ std::string to_json(const Report& report) {
     for (const auto& theory : report.theories) {
         root["theory"][dyson::name(theory.method)] = theory_object(theory);
     }
+    if (report.sensitivity)
+        for (const auto& [name, sensitivity] : report.sensitivity->by_name())
+            root["theory"]["ov"]["sensitivity"][name] = sensitivity_object(report.network, *sensitivity);
+    if (report.average) root["theory"]["ov"]["average"] = average_object(*report.average);
     if (report.green) {
         Json& green = root["green"];
         green["omega"] = pairs(report.green->omega);
@@ -156,6 +199,30 @@ std::string to_json(const Report& report) {
     }
     root["files"] = report.files;
     // Names and paths may hold bytes that are not UTF-8.
+    return root.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string to_json(const DepthReport& report) {
+    Json root;
+    root["network"] = {{"title", report.title}, {"mixer", report.mixer_name}, {"streams", report.streams}};
+    Json& answer = root["depth_limit"];
+    answer = depth_object(report.limit);
+    answer["keep"] = number(report.keep);
+    answer["above"] = number(report.above);
+    answer["max_depth"] = report.max_depth;
+    answer["points"] = Json::array();
+    for (const auto& p : report.limit.points)
+        answer["points"].push_back(
+            {{"depth", p.depth}, {"share", number(p.share)}, {"certified", p.certified}});
+    if (!report.draws.empty()) {
+        Json& draws = root["draws"];
+        draws["median"] = limit_quantile(report, 0.5);
+        draws["quartiles"] = {limit_quantile(report, 0.25), limit_quantile(report, 0.75)};
+        draws["range"] = {limit_quantile(report, 0), limit_quantile(report, 1)};
+        draws["limits"] = Json::array();
+        for (const auto& draw : report.draws) draws["limits"].push_back(depth_object(draw));
+    }
+    root["files"] = report.files;
     return root.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -1,6 +1,19 @@
 #include "report/report.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace spectra::report {
+
+double limit_quantile(const DepthReport& report, double u) {
+    std::vector<double> depths;
+    for (const auto& draw : report.draws) depths.push_back(draw.depth);
+    std::sort(depths.begin(), depths.end());
+    const double place = u * static_cast<double>(depths.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const auto above = std::min(below + 1, depths.size() - 1);
+    return std::lerp(depths[below], depths[above], place - static_cast<double>(below));
+}
 
 void compare(Report& report) {
     report.metrics.clear();

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "dyson/average.hpp"
+#include "dyson/depth_limit.hpp"
+#include "dyson/sensitivity.hpp"
 #include "dyson/theory.hpp"
 #include "montecarlo/simulate.hpp"
 #include "network/network.hpp"
@@ -27,6 +30,8 @@ struct Report {
     Provenance provenance;
     Network network;
     std::vector<dyson::Theory> theories;
+    std::optional<dyson::Sensitivities> sensitivity;  ///< of the operator-valued law
+    std::optional<dyson::Average> average;            ///< of it over draws of the mixers
     std::optional<dyson::Green> green;
     std::optional<montecarlo::Simulation> simulation;
 
@@ -38,6 +43,22 @@ struct Report {
     /// Files written, in order.
     std::vector<std::string> files;
 };
+
+/// What a search for the deepest network found.
+struct DepthReport {
+    Provenance provenance;
+    std::string title;  ///< one line: "bistochastic, n = 4, Lσ² = 0.05, seed 1"
+    std::string mixer_name;
+    int streams = 0;
+    double keep = 0, above = 0;
+    int max_depth = 0;
+    dyson::DepthLimit limit;
+    std::vector<dyson::DepthLimit> draws;  ///< of other draws of the mixers, where asked for
+    std::vector<std::string> files;
+};
+
+/// The place of a share u of the draws' limits, in order: 0 the shallowest, ½ the median, 1 the deepest.
+double limit_quantile(const DepthReport& report, double u);
 
 /// Computes metrics of every source and agreement of every pair, in place.
 void compare(Report& report);

@@ -5,6 +5,7 @@
 #include "report/branch_fields.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -50,6 +51,19 @@ void write_complex(h5::File& file, const std::string& path, const std::vector<st
     file.write(path, pairs, {values.size(), 2});
 }
 
+/// (L, n, n).
+void write_matrices(h5::File& file, const std::string& path, const std::vector<Eigen::MatrixXd>& matrices) {
+    const auto n = static_cast<std::size_t>(matrices.front().rows());
+    std::vector<double> entries;
+    entries.reserve(matrices.size() * n * n);
+    for (const auto& matrix : matrices) {
+        for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+            for (Eigen::Index j = 0; j < matrix.cols(); ++j) entries.push_back(matrix(i, j));
+        }
+    }
+    file.write(path, entries, {matrices.size(), n, n});
+}
+
 void write_network(h5::File& file, const Network& network) {
     file.make_group("network");
     file.write_attribute("network", "streams", network.streams);
@@ -62,15 +76,7 @@ void write_network(h5::File& file, const Network& network) {
     if (fields.activation_probability)
         file.write_attribute("network", "activation_probability", *fields.activation_probability);
     file.write_attribute("network", "title", network.title);
-    const auto n = static_cast<std::size_t>(network.streams);
-    std::vector<double> entries;
-    entries.reserve(network.mixers.size() * n * n);
-    for (const Mixer& mixer : network.mixers) {
-        for (Eigen::Index i = 0; i < mixer.rows(); ++i) {
-            for (Eigen::Index j = 0; j < mixer.cols(); ++j) entries.push_back(mixer(i, j));
-        }
-    }
-    file.write("network/mixers", entries, {network.mixers.size(), n, n});
+    write_matrices(file, "network/mixers", network.mixers);
     write_vector(file, "network/sigma2", fields.sigma2);
     if (!fields.sigma_w2.empty()) write_vector(file, "network/sigma_w2", fields.sigma_w2);
     if (!fields.preactivation_variance.empty())
@@ -168,6 +174,18 @@ void write_theory(h5::File& file, const dyson::Theory& theory) {
     file.write_attribute(group, "largest_residual", summary.largest_residual);
 }
 
+void write_sensitivity(h5::File& file, const Report& report) {
+    file.make_group("theory/ov/sensitivity");
+    for (const auto& [name, sensitivity] : report.sensitivity->by_name()) {
+        const std::string group = "theory/ov/sensitivity/" + name;
+        file.make_group(group);
+        write_vector(file, group + "/sigma2", sensitivity->sigma2);
+        write_matrices(file, group + "/mixers", sensitivity->mixers);
+        file.write_attribute(group, "total_noise", dyson::by_total_noise(report.network, *sensitivity));
+        file.write_attribute(group, "certified", static_cast<int>(sensitivity->certified));
+    }
+}
+
 void write_green(h5::File& file, const dyson::Green& green) {
     write_complex(file, "green/omega", green.omega);
     write_complex(file, "green/g", green.g);
@@ -217,15 +235,29 @@ constexpr std::array metric_names = {
     MetricName{"effective_rank", &Metrics::effective_rank},
 };
 
+void write_metrics(h5::File& file, const std::string& group, const Metrics& metrics) {
+    file.make_group(group);
+    for (const auto& metric : metric_names) {
+        file.write_attribute(group, metric.name, metrics.*metric.member);
+    }
+}
+
+void write_average(h5::File& file, const dyson::Average& average) {
+    const std::string group = "theory/ov/average";
+    file.make_group(group);
+    write_vector(file, group + "/log_s", average.log_s);
+    write_vector(file, group + "/density_log_mean", average.density_log_mean);
+    write_vector(file, group + "/density_log_std", average.density_log_deviation);
+    file.write_attribute(group, "draws", average.draws);
+    file.write_attribute(group, "certified", average.certified);
+    file.write_attribute(group, "mass_below_range", average.mass_below_range);
+    write_metrics(file, group + "/mean", average.mean);
+    write_metrics(file, group + "/std", average.deviation);
+}
+
 void write_metrics(h5::File& file, const Report& report) {
     file.make_group("metrics");
-    for (const auto& [source, metrics] : report.metrics) {
-        const std::string group = "metrics/" + source;
-        file.make_group(group);
-        for (const auto& metric : metric_names) {
-            file.write_attribute(group, metric.name, metrics.*metric.member);
-        }
-    }
+    for (const auto& [source, metrics] : report.metrics) write_metrics(file, "metrics/" + source, metrics);
     if (report.agreement.empty()) return;
     file.make_group("metrics/agreement");
     for (const auto& [pair, agreement] : report.agreement) {
@@ -292,6 +324,33 @@ void describe_theory(std::string& page, const h5::File& file, const std::string&
     }
 }
 
+/// What was asked of a theory beside the law.
+void describe_design(std::string& page, const h5::File& file) {
+    if (const auto metrics = file.children("theory/ov/sensitivity"); !metrics.empty())
+        append(page, "", fmt::format("sensitivities of {}", fmt::join(metrics, ", ")));
+    if (const auto draws = file.integer_attribute("theory/ov/average", "draws"))
+        append(page, "",
+               fmt::format("average over {} draws of the mixers, {} certified", *draws,
+                           file.integer_attribute("theory/ov/average", "certified").value_or(0)));
+}
+
+void describe_depth_limit(std::string& page, const h5::File& file) {
+    const std::string group = "depth_limit";
+    page += "\ndepth limit\n";
+    append(page, "", file.string_attribute(group, "title").value_or(""));
+    const bool reached = file.integer_attribute(group, "reached").value_or(0) != 0;
+    append(page, "limit",
+           fmt::format("{}{} layers keep a share of {} at or above {}{}", reached ? "" : "at least ",
+                       file.integer_attribute(group, "limit").value_or(0),
+                       number(file.double_attribute(group, "keep")),
+                       number(file.double_attribute(group, "above")),
+                       file.integer_attribute(group, "certified").value_or(0) != 0 ? "" : ", NOT certified"));
+    h5::Shape shape;
+    if (file.is_dataset(group + "/draws"))
+        append(page, "draws",
+               fmt::format("{} of the mixers", file.read_doubles(group + "/draws", shape).size()));
+}
+
 void describe_metrics(std::string& page, const h5::File& file) {
     std::vector<std::string> sources;
     for (const char* known : {"ov", "scalar"}) {
@@ -329,20 +388,61 @@ void describe_agreement(std::string& page, const h5::File& file) {
     }
 }
 
+void write_provenance(h5::File& file, const Provenance& provenance) {
+    file.write_attribute("", "format", format_name);
+    file.write_attribute("", "format_version", format_version);
+    file.write_attribute("", "program_version", provenance.program_version);
+    file.write_attribute("", "git", provenance.git);
+    file.write_attribute("", "command", provenance.command);
+    file.write_attribute("", "created", provenance.created);
+    file.write_attribute("", "seed", provenance.seed);
+}
+
 }  // namespace
+
+void write_result_file(const DepthReport& report, const std::filesystem::path& path) {
+    AtomicFile destination(path);
+    h5::File file = h5::File::create(path);
+    write_provenance(file, report.provenance);
+    const std::string group = "depth_limit";
+    file.make_group(group);
+    std::vector<int> depth;
+    std::vector<double> share;
+    std::vector<std::uint8_t> certified;
+    for (const auto& p : report.limit.points) {
+        depth.push_back(p.depth);
+        share.push_back(p.share);
+        certified.push_back(p.certified ? 1 : 0);
+    }
+    file.write(group + "/depth", depth, {depth.size()});
+    write_vector(file, group + "/share", share);
+    file.write(group + "/certified", certified, {certified.size()});
+    if (!report.draws.empty()) {
+        std::vector<int> limits;
+        for (const auto& draw : report.draws) limits.push_back(draw.depth);
+        file.write(group + "/draws", limits, {limits.size()});
+    }
+    file.write_attribute(group, "limit", report.limit.depth);
+    file.write_attribute(group, "reached", static_cast<int>(report.limit.failed));
+    file.write_attribute(group, "certified", static_cast<int>(report.limit.certified));
+    file.write_attribute(group, "keep", report.keep);
+    file.write_attribute(group, "above", report.above);
+    file.write_attribute(group, "max_depth", report.max_depth);
+    file.write_attribute(group, "title", report.title);
+    file.write_attribute(group, "mixer", report.mixer_name);
+    file.write_attribute(group, "streams", report.streams);
+    destination.write(file.image());
+    destination.commit();
+}
 
 void write_result_file(const Report& report, const std::filesystem::path& path) {
     AtomicFile destination(path);  // first: a folder that cannot be written is found before the work
     h5::File file = h5::File::create(path);
-    file.write_attribute("", "format", format_name);
-    file.write_attribute("", "format_version", format_version);
-    file.write_attribute("", "program_version", report.provenance.program_version);
-    file.write_attribute("", "git", report.provenance.git);
-    file.write_attribute("", "command", report.provenance.command);
-    file.write_attribute("", "created", report.provenance.created);
-    file.write_attribute("", "seed", report.provenance.seed);
+    write_provenance(file, report.provenance);
     write_network(file, report.network);
     for (const auto& theory : report.theories) write_theory(file, theory);
+    if (report.sensitivity) write_sensitivity(file, report);
+    if (report.average) write_average(file, *report.average);
     if (report.green) write_green(file, *report.green);
     if (report.simulation) write_simulation(file, *report.simulation);
     write_metrics(file, report);
@@ -403,8 +503,12 @@ std::string describe_result_file(const std::filesystem::path& path) {
     }
     if (const auto methods = file.children("theory"); !methods.empty()) {
         page += "\ntheory\n";
-        for (const auto& method : methods) describe_theory(page, file, method);
+        for (const auto& method : methods) {
+            describe_theory(page, file, method);
+            if (method == "ov") describe_design(page, file);
+        }
     }
+    if (file.is_group("depth_limit")) describe_depth_limit(page, file);
     if (file.is_dataset("green/omega")) {
         h5::Shape shape;
         const auto certified = file.read_bytes("green/certified", shape);

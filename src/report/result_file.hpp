@@ -18,6 +18,13 @@
 ///                             where the points are the law's own grid `weight`, `cumulative` (K): Σ
 ///                             weight·density_log·f = ∫ f dF; elsewhere (a grid of the user's, eta > 0) group
 ///                             `law` with `log_s`, `density_log`, `weight`, `cumulative` of the law itself
+///     /theory/ov/sensitivity/<metric>   `sigma2` (L; tied: 1), `mixers` (L,n,n): derivatives by them;
+///                             attributes total_noise, certified
+///     /theory/ov/average      `log_s`, `density_log_mean`, `density_log_std` (cells in ln s); attributes
+///     draws,
+///                             certified, mass_below_range; groups `mean` and `std` with the metrics
+///     /depth_limit            `depth`, `share`, `certified` (K), `draws` (limits of other draws); attributes
+///                             limit, reached, certified, keep, above, max_depth, title, mixer, streams
 ///     /green                  `omega`, `g` (K,2), `certified`, `residual`, `iterations` (K)
 ///     /montecarlo             `singular_values`, `log_singular_values` (S,N), or `edges`, `counts` in ln s;
 ///                             attributes
@@ -32,6 +39,9 @@ inline constexpr int format_version = 1;
 /// Writes all of the report. A reader never sees half a file, and on failure (std::runtime_error) an
 /// earlier file of that name is untouched.
 void write_result_file(const Report& report, const std::filesystem::path& path);
+
+/// The same for what a search for the deepest network found.
+void write_result_file(const DepthReport& report, const std::filesystem::path& path);
 
 /// Is this a file of ours, of any version? Never throws.
 bool is_result_file(const std::filesystem::path& path);

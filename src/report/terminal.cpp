@@ -231,6 +231,100 @@ void add_metrics(Page& page, const Report& report) {
     }
 }
 
+/// What a metric is called on this page.
+std::string metric_label(const std::string& name) {
+    if (name == "mean_square") return "mean square";
+    if (name == "log_mean") return "mean of ln s";
+    if (name == "window") return "share in [0.75, 1.25]";
+    return "share below 0.1";
+}
+
+/// The largest in modulus, and its number; NaN counts as nothing.
+template <class Values>
+std::pair<Eigen::Index, double> largest_of(const Values& values) {
+    Eigen::Index at = 0;
+    for (Eigen::Index k = 1; k < values.size(); ++k)
+        if (std::abs(values(k)) > std::abs(values(at))) at = k;
+    return {at, values(at)};
+}
+
+/// By total noise, the layer whose noise matters most, the entry of a mixer that does.
+void add_sensitivity(Page& page, const Report& report) {
+    constexpr std::size_t label = 24, number = 12, place = 14;
+    const bool roomy = page.columns() >= label + 3 * number + 2 * place;
+    page.blank();
+    if (roomy) {
+        std::string head = padded("change of", label);
+        for (const char* words : {"per noise", "layer", "per its σ²", "entry", "per unit"})
+            head += right_padded(page.text(words), words[0] == 'l' || words[0] == 'e' ? place : number);
+        page.verbatim(page.paint(head, "1"));
+    }
+    for (const auto& [name, sensitivity] : report.sensitivity->by_name()) {
+        const double total = dyson::by_total_noise(report.network, *sensitivity);
+        const auto& noises = sensitivity->sigma2;
+        const auto [layer, by_layer] = largest_of(
+            Eigen::Map<const Eigen::VectorXd>(noises.data(), static_cast<Eigen::Index>(noises.size())));
+        std::size_t mixer = 0;
+        for (std::size_t l = 1; l < sensitivity->mixers.size(); ++l)
+            if (sensitivity->mixers[l].cwiseAbs().maxCoeff() >
+                sensitivity->mixers[mixer].cwiseAbs().maxCoeff())
+                mixer = l;
+        const auto& a = sensitivity->mixers[mixer];
+        const auto [entry, by_entry] = largest_of(a.reshaped());
+        const bool tied = noises.size() < sensitivity->mixers.size();
+        const std::string layer_name = by_layer == 0 ? "-" : tied ? "all" : std::to_string(layer + 1);
+        const std::string entry_name =
+            by_entry == 0 ? "-"
+                          : fmt::format("A{}[{},{}]", mixer + 1, entry % a.rows() + 1, entry / a.rows() + 1);
+        const char* const code = sensitivity->certified ? nullptr : "31";
+        if (std::isnan(total)) {
+            page.entry(roomy ? padded(metric_label(name), label) : metric_label(name) + ":",
+                       "no derivative: it is not finite", code);
+            continue;
+        }
+        if (!roomy) {
+            page.entry("",
+                       fmt::format("{}: {} per total noise, {} per σ² of layer {}, {} per unit of {}",
+                                   metric_label(name), cell(total, number), cell(by_layer, number),
+                                   layer_name, cell(by_entry, number), entry_name),
+                       code);
+            continue;
+        }
+        const std::string line =
+            padded(metric_label(name), label) + right_padded(cell(total, number), number) +
+            right_padded(layer_name, place) + right_padded(cell(by_layer, number), number) +
+            right_padded(entry_name, place) + right_padded(cell(by_entry, number), number);
+        page.verbatim(code ? page.paint(line, code) : line);
+    }
+}
+
+void add_average(Page& page, const Report& report) {
+    const auto& average = *report.average;
+    page.blank();
+    std::string words = fmt::format("{} draws of the mixers", average.draws);
+    if (average.certified < average.draws)
+        words += fmt::format(", {} of them certified and kept", average.certified);
+    if (average.certified < 2) {
+        page.entry("average", words + ": too few to say more", "31");
+        return;
+    }
+    const double root = std::sqrt(average.certified);
+    words += ": mean ± standard error (standard deviation over draws)";
+    page.entry("average", words, average.certified < average.draws ? "33" : nullptr);
+    const bool roomy = page.columns() >= 60;
+    for (const auto& [name, member] :
+         {std::pair{"mean_square", &Metrics::mean_square}, std::pair{"log_mean", &Metrics::log_mean},
+          std::pair{"window", &Metrics::window}, std::pair{"collapsed", &Metrics::collapsed}}) {
+        const double mean = average.mean.*member, spread = average.deviation.*member;
+        std::string value = fmt::format("{:.5g}", mean);
+        if (spread > 0) value = fmt::format("{} ({:.2g})", with_error(mean, spread / root), spread);
+        if (roomy)
+            page.verbatim(page.text(padded(metric_label(name), 24) + value));
+        else
+            page.entry("", fmt::format("{}: {}", metric_label(name), value));
+    }
+}
+
 struct Verdict {
     const char* words;
     const char* code;
@@ -463,7 +557,94 @@ std::string terminal_page(const Report& report, int columns, bool colour, bool u
         add_answer(page, report);
         add_agreement(page, report);
     }
+    if (report.sensitivity) add_sensitivity(page, report);
+    if (report.average) add_average(page, report);
     add_plot(page, report);
+    if (!report.files.empty()) {
+        page.blank();
+        for (const auto& file : report.files) page.verbatim("wrote " + file);
+    }
+    return page.take();
+}
+
+namespace {
+
+std::string layers(int depth) {
+    return depth == 1 ? "1 layer" : fmt::format("{} layers", depth);
+}
+
+/// With as many digits as it takes to tell it from what had to be kept.
+std::string share_left(double left, double keep) {
+    if (percent(left) != percent(keep)) return percent(left);
+    for (int digits = 2; digits < 8; ++digits)
+        if (std::string text = fmt::format("{:.{}f} %", 100 * left, digits);
+            text != fmt::format("{:.{}f} %", 100 * keep, digits))
+            return text;
+    return percent(left);
+}
+
+std::string depth_sentence(const DepthReport& report) {
+    const auto& limit = report.limit;
+    const std::string kept = fmt::format("at least {} of the singular values at or above {:.6g}",
+                                         percent(report.keep), report.above);
+    if (limit.stopped) return fmt::format("Stopped. Depths up to {} keep {}.", limit.depth, kept);
+    if (!limit.failed)
+        return fmt::format("Every depth evaluated, up to {}, keeps {}.", layers(limit.depth), kept);
+    double left = std::nan("");
+    for (const auto& p : limit.points)
+        if (p.depth == limit.depth + 1) left = p.share;
+    const std::string next = std::isnan(left) ? fmt::format("{} could not be solved", layers(limit.depth + 1))
+                                              : fmt::format("with {} {} are left", layers(limit.depth + 1),
+                                                            share_left(left, report.keep));
+    if (limit.depth == 0) return fmt::format("No depth keeps {}: {}.", kept, next);
+    return fmt::format("{} {}; {}.",
+                       limit.depth == 1 ? "1 layer keeps" : fmt::format("Up to {} layers keep", limit.depth),
+                       kept, next);
+}
+
+std::string draws_sentence(const DepthReport& report) {
+    int open = 0;
+    for (const auto& draw : report.draws) open += draw.failed ? 0 : 1;
+    std::string words = fmt::format(
+        "Over {} draws of the mixers the limit has the median {:.3g}; half lie in {:.3g}–{:.3g}, all in "
+        "{:.0f}–{:.0f}.",
+        report.draws.size(), limit_quantile(report, 0.5), limit_quantile(report, 0.25),
+        limit_quantile(report, 0.75), limit_quantile(report, 0), limit_quantile(report, 1));
+    if (open > 0)
+        words +=
+            fmt::format(" {} of them did not fail up to {}, where the search ended.", open, report.max_depth);
+    return words;
+}
+
+}  // namespace
+
+std::string terminal_page(const DepthReport& report, int columns, bool colour, bool unicode) {
+    Page page(columns, colour, unicode);
+    page.entry("", report.title, "1");
+    page.blank();
+    page.verbatim(page.paint(
+        page.text(fmt::format("{:>8}{:>16}", "layers", fmt::format("share ≥ {:.4g}", report.above))), "1"));
+    // Around the answer, and coarsely elsewhere.
+    const auto& limit = report.limit;
+    int shown = 0;
+    for (const auto& p : limit.points) {
+        const bool near = std::abs(p.depth - limit.depth) <= 2;
+        if (!near && p.depth < shown + shown / 2 && p.depth != limit.points.back().depth) continue;
+        if (!near) shown = p.depth;
+        const std::string line =
+            fmt::format("{:>8}{:>14.4f}{}", p.depth, p.share, p.certified ? "" : "  not certified");
+        page.verbatim(p.certified ? line : page.paint(line, "31"));
+    }
+    page.blank();
+    page.entry("", depth_sentence(report), limit.certified ? "1" : "31");
+    if (!limit.again.empty()) {
+        std::string list;
+        for (const int depth : limit.again) list += (list.empty() ? "" : ", ") + std::to_string(depth);
+        page.entry("",
+                   fmt::format("Deeper networks keep it again: L = {}. The share does not only fall.", list),
+                   "33");
+    }
+    if (!report.draws.empty()) page.entry("", draws_sentence(report));
     if (!report.files.empty()) {
         page.blank();
         for (const auto& file : report.files) page.verbatim("wrote " + file);

@@ -20,4 +20,8 @@ bool locale_is_utf8();
 /// is within half of the first.
 std::string terminal_page(const Report& report, int columns, bool colour, bool unicode = locale_is_utf8());
 
+/// The answer to how deep a network can go: the depths evaluated, one sentence, where the file is.
+std::string terminal_page(const DepthReport& report, int columns, bool colour,
+                          bool unicode = locale_is_utf8());
+
 }  // namespace spectra::report
