@@ -54,6 +54,8 @@ montecarlo::Options simulation_options(const Request& request, const DescribedNe
     options.samples = request.samples;
     options.seed = request.seed;
     options.keep = request.keep;
+    options.device = request.device;
+    options.precision = request.precision;
     options.threads = request.threads;
     if (request.redrawn) options.redrawn = described.recipe;
     options.shared_mixers = request.shared_draws.value_or(false);
@@ -222,6 +224,7 @@ int analyse(const Request& request, const std::string& command) {
         draw_figures(files.figures, report);
     }
     print_report(request, report);
+    if (report.simulation && !report.simulation->note.empty()) print_error(report.simulation->note);
     const bool uncertified = warn_of_uncertified(report);
     if (interrupted()) {
         print_error(fmt::format("interrupted: {} of {} samples are kept",

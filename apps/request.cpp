@@ -247,6 +247,19 @@ void add_simulation_options(CLI::App& app, Request& r) {
         [&r](const auto& name, const auto& text) {
             r.redrawn = to_choice(name, text, {"fixed", "redrawn"}) == "redrawn";
         });
+    add("--device", "auto|cpu|cuda", "auto",
+        "where to simulate; auto: a GPU where the work is worth its start",
+        [&r](const auto& name, const auto& text) {
+            const auto choice = to_choice(name, text, {"auto", "cpu", "cuda"});
+            r.device = choice == "cpu"    ? montecarlo::Device::cpu
+                       : choice == "cuda" ? montecarlo::Device::cuda
+                                          : montecarlo::Device::automatic;
+        });
+    add("--precision", "f64|f32", "f64", "of the matrices; f32 on a GPU only",
+        [&r](const auto& name, const auto& text) {
+            r.precision = to_choice(name, text, {"f64", "f32"}) == "f32" ? montecarlo::Precision::f32
+                                                                         : montecarlo::Precision::f64;
+        });
     add("--keep", "histogram|values", "values while they fit 256 MB",
         "what the result file keeps of the samples", [&r](const auto& name, const auto& text) {
             r.keep = to_choice(name, text, {"histogram", "values"}) == "values" ? montecarlo::Keep::values
@@ -383,6 +396,8 @@ void check_conflicts(const Request& r) {
     if (r.average > 0 && r.model) conflict("--average", "--model", "mixers of a file are not drawn");
     if (r.methods.empty() && r.grid) conflict("--theory none", "--grid", "a grid is for theory");
     if (r.methods.empty() && r.eta) conflict("--theory none", "--eta", "smoothing is for theory");
+    if (r.device == montecarlo::Device::cpu && r.precision == montecarlo::Precision::f32)
+        conflict("--precision f32", "--device cpu", "on the cpu only f64 is simulated");
     if (r.methods.empty() && r.samples == 0 && r.omega.empty())
         conflict("--theory none", "--samples 0", "nothing is left to compute");
 }

@@ -56,6 +56,8 @@ struct Request {
     int samples = 100;
     bool redrawn = false;
     montecarlo::Keep keep = montecarlo::Keep::automatic;
+    montecarlo::Device device = montecarlo::Device::automatic;
+    montecarlo::Precision precision = montecarlo::Precision::f64;
 
     // output
     std::optional<std::string> out;

@@ -20,8 +20,8 @@ if(BUILD_TESTING)
     find_package(GTest REQUIRED)
 endif()
 
-# Nothing is compiled with CUDA, Torch or MPI in this version: finding them costs no compiler run,
-# and the program says what was there (spectra --version).
+# Nothing is compiled with Torch or MPI in this version: finding them costs no compiler run, and the program
+# says what was there (spectra --version).
 
 function(spectra_find_cuda)
     # nvcc first: FindCUDAToolkit alone would take a lone runtime library for a toolkit.
@@ -76,6 +76,23 @@ function(spectra_find_benchmark)
 endfunction()
 
 spectra_resolve(SPECTRA_CUDA spectra_find_cuda PACKAGE "the CUDA toolkit (nvcc: set CUDACXX to its path)")
+if(SPECTRA_CUDA_FOUND)
+    # CMake 3.25 does not know C++20 for nvcc 13: the kernels are C++17 (src/montecarlo/cuda/CMakeLists.txt).
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+        set(CMAKE_CUDA_ARCHITECTURES 80 90)
+    endif()
+    set(ENV{CUDACXX} "${SPECTRA_NVCC}")
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER)
+        enable_language(CUDA)
+        find_package(CUDAToolkit REQUIRED)
+    elseif(SPECTRA_CUDA STREQUAL "ON")
+        message(FATAL_ERROR "SPECTRA_CUDA=ON, but ${SPECTRA_NVCC} does not compile")
+    else()
+        set(SPECTRA_CUDA_FOUND FALSE)
+    endif()
+endif()
 spectra_resolve(SPECTRA_TORCH spectra_find_torch PACKAGE "Torch (TorchConfig.cmake: set Torch_DIR, or Debian's libtorch-dev)")
 spectra_resolve(SPECTRA_MPI spectra_find_mpi PACKAGE "MPI (Debian's libopenmpi-dev)")
 spectra_resolve(SPECTRA_BENCH spectra_find_benchmark PACKAGE "google-benchmark (Debian's libbenchmark-dev)")

@@ -1,6 +1,7 @@
 #include "montecarlo/simulate.hpp"
 
 #include "montecarlo/blas.hpp"
+#include "montecarlo/cuda/module.hpp"
 #include "montecarlo/histogram.hpp"
 #include "montecarlo/rounding.hpp"
 #include "montecarlo/sampler.hpp"
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <numbers>
 #include <optional>
@@ -80,10 +82,25 @@ int thread_count(const Options& options) {
 
 /// One sample's statistics; its singular values are written elsewhere.
 struct Drawn {
+    /// J = 2^of_matrix · matrix of squared Frobenius norm norm2.
+    Drawn(double norm2, long of_matrix, int size, double rounding)
+        : square(norm2 / size), exponent(2 * of_matrix) {
+        if (norm2 > 0)
+            log_floor = montecarlo::log_floor(
+                0.5 * std::log(norm2) + static_cast<double>(of_matrix) * std::numbers::ln2, rounding);
+    }
+
     double square = 0;  // ‖J‖_F² / N = square·2^exponent
     long exponent = 0;
     double log_floor = -infinity;
 };
+
+/// Of a sample with mixers of its own (Options::redrawn).
+std::vector<Layer> redrawn_layers(const Network& network, const Options& options,
+                                  const std::vector<Layer>& layers, std::uint32_t sample) {
+    return with_mixers(layers, mixers::draw_layers(*options.redrawn, network.streams, network.depth(),
+                                                   options.shared_mixers, options.seed, sample + 1));
+}
 
 /// What a thread needs to draw samples.
 class Worker {
@@ -101,9 +118,7 @@ public:
         const auto number = static_cast<std::uint32_t>(sample);
         double rounding = expected_.rounding;
         if (options_.redrawn) {
-            const auto mixers = mixers::draw_layers(*options_.redrawn, network_.streams, network_.depth(),
-                                                    options_.shared_mixers, options_.seed, number + 1);
-            const auto layers = with_mixers(layers_, mixers);
+            const auto layers = redrawn_layers(network_, options_, layers_, number);
             rounding = expectation(layers).rounding;
             sampler_.draw(layers, options_.seed, number);
         } else {
@@ -115,15 +130,7 @@ public:
             throw std::runtime_error("singular values of sample " + std::to_string(sample) +
                                      " did not converge");
         }
-        Drawn out;
-        out.square = norm2 / static_cast<double>(network_.size());
-        out.exponent = 2 * sampler_.exponent();
-        if (norm2 > 0) {
-            out.log_floor = log_floor(
-                0.5 * std::log(norm2) + static_cast<double>(sampler_.exponent()) * std::numbers::ln2,
-                rounding);
-        }
-        return out;
+        return {norm2, sampler_.exponent(), network_.size(), rounding};
     }
 
 private:
@@ -219,6 +226,105 @@ private:
     std::atomic<bool> ended_ = false;              // no sample after the ones added will be
 };
 
+void draw_on_threads(const Network& network, const Options& options, const std::vector<Layer>& layers,
+                     const Expectation& expected, Totals& totals, std::span<double> kept, int threads) {
+    const auto size = unsigned_of(network.size());
+    const SingleThreadedBlas single_threaded;
+    std::atomic<std::int64_t> next_sample{0};
+#pragma omp parallel num_threads(threads)
+    {
+        std::optional<Worker> worker;
+        while (!totals.ended()) {
+            const std::int64_t ticket = next_sample.fetch_add(1);
+            if (ticket >= options.samples) break;
+            const int sample = static_cast<int>(ticket);
+            Outcome outcome;
+            if (totals.may_begin(sample)) {
+                try {
+                    if (!worker) worker.emplace(network, options, layers, expected);
+                    std::span<double> log_values;
+                    if (!kept.empty()) {
+                        log_values = kept.subspan(unsigned_of(sample) * size, size);
+                    } else {
+                        outcome.buffer.resize(size);
+                        log_values = outcome.buffer;
+                    }
+                    outcome.drawn = worker->draw(sample, log_values);
+                    outcome.log_values = log_values;
+                } catch (...) {
+                    outcome.failure = std::current_exception();
+                }
+            }
+            totals.finish(sample, std::move(outcome));
+        }
+    }
+}
+
+/// The GPU's backend where it is wanted and can be had; `note` says why not where it was asked for.
+std::unique_ptr<cuda::Backend> device_for(const Network& network, const Options& options, int threads,
+                                          std::string& note) {
+    const bool f32 = options.precision == Precision::f32;
+    if (options.device == Device::cpu) {
+        if (f32) throw std::invalid_argument("precision is f32; on the cpu only f64 is accepted");
+        return nullptr;
+    }
+    // A context takes half a second: what the processor does in that time stays there.
+    const double size = network.size();
+    const double work = options.samples * size * size * size * (2.0 * network.depth() + 10);
+    if (options.device == Device::automatic && !f32 && work < 2e9 * threads) return nullptr;
+    std::string why_not;
+    auto out = cuda::open_backend(network.streams, network.width, options.precision, why_not);
+    if (!out && (f32 || options.device == Device::cuda))
+        note = "no GPU is used (" + why_not + "): simulated on the cpu in f64";
+    return out;
+}
+
+/// All samples in order, a batch at a time.
+void draw_on_device(cuda::Backend& backend, const Network& network, const Options& options,
+                    const std::vector<Layer>& layers, const Expectation& expected, Totals& totals,
+                    std::span<double> kept) {
+    constexpr int most_at_once = 1024;  // so that a run can be stopped
+    const double unit = options.precision == Precision::f32 ? 0x1p29 : 1;
+    const auto size = unsigned_of(network.size());
+    std::vector<std::vector<Layer>> stacks(1, layers);
+    std::vector<double> buffer;
+    for (int first = 0; first < options.samples && totals.may_begin(first);) {
+        const int count = std::min({options.samples - first, backend.batch(), most_at_once});
+        if (options.redrawn) {
+            stacks.resize(unsigned_of(count));
+#pragma omp parallel for
+            for (int s = 0; s < count; ++s)
+                stacks[unsigned_of(s)] =
+                    redrawn_layers(network, options, layers, static_cast<std::uint32_t>(first + s));
+        }
+        std::span<double> log_values = kept;
+        if (kept.empty()) {
+            buffer.resize(unsigned_of(count) * size);
+            log_values = buffer;
+        } else {
+            log_values = kept.subspan(unsigned_of(first) * size, unsigned_of(count) * size);
+        }
+        std::vector<cuda::Drawn> drawn(unsigned_of(count));
+        backend.draw(stacks, options.seed, static_cast<std::uint32_t>(first), drawn, log_values);
+        for (int s = 0; s < count; ++s) {
+            const auto& one = drawn[unsigned_of(s)];
+            Outcome outcome;
+            if (one.info == 0) {
+                const double rounding =
+                    options.redrawn ? expectation(stacks[unsigned_of(s)]).rounding : expected.rounding;
+                outcome.drawn.emplace(one.norm2, one.exponent, network.size(), unit * rounding);
+                outcome.log_values = log_values.subspan(unsigned_of(s) * size, size);
+            } else {
+                outcome.failure = std::make_exception_ptr(std::runtime_error(
+                    "the matrix of sample " + std::to_string(first + s) + " is not finite"));
+            }
+            totals.finish(first + s, std::move(outcome));
+        }
+        if (totals.ended()) return;
+        first += count;
+    }
+}
+
 }  // namespace
 
 std::size_t memory_needed(const Network& network, const Options& options) {
@@ -254,35 +360,14 @@ Simulation simulate(const Network& network, const Options& options) {
     const Expectation expected = expectation(layers);
     const int threads = thread_count(options);
     Totals totals(options, expected.log_mean_square, values, threads);
-    const SingleThreadedBlas single_threaded;
-
-    std::atomic<std::int64_t> next_sample{0};
-#pragma omp parallel num_threads(threads)
-    {
-        std::optional<Worker> worker;
-        while (!totals.ended()) {
-            const std::int64_t ticket = next_sample.fetch_add(1);
-            if (ticket >= options.samples) break;
-            const int sample = static_cast<int>(ticket);
-            Outcome outcome;
-            if (totals.may_begin(sample)) {
-                try {
-                    if (!worker) worker.emplace(network, options, layers, expected);
-                    std::span<double> log_values;
-                    if (values) {
-                        log_values = std::span(out.log_values).subspan(unsigned_of(sample) * size, size);
-                    } else {
-                        outcome.buffer.resize(size);
-                        log_values = outcome.buffer;
-                    }
-                    outcome.drawn = worker->draw(sample, log_values);
-                    outcome.log_values = log_values;
-                } catch (...) {
-                    outcome.failure = std::current_exception();
-                }
-            }
-            totals.finish(sample, std::move(outcome));
-        }
+    if (const auto backend = device_for(network, options, threads, out.note)) {
+        out.device = "cuda: " + backend->device();
+        if (options.precision == Precision::f32) out.precision = "f32";
+        draw_on_device(*backend, network, options, layers, expected, totals,
+                       values ? std::span(out.log_values) : std::span<double>());
+    } else {
+        draw_on_threads(network, options, layers, expected, totals,
+                        values ? std::span(out.log_values) : std::span<double>(), threads);
     }
     if (totals.error) std::rethrow_exception(totals.error);
 

@@ -144,6 +144,9 @@ TEST_F(Cli, RefusesUnknownWords) {
                     {option, "accepted: drawn, mean"});
     refused(with("--mixers", "redrwan"), {"--mixers", "did you mean 'redrawn'?"});
     refused(with("--keep", "all"), {"--keep", "accepted: histogram, values"});
+    refused(with("--device", "tpu"), {"--device", "accepted: auto, cpu, cuda"});
+    refused(with("--precision", "f16"), {"--precision", "accepted: f64, f32"});
+    refused({"--mixer", "identity", "--device", "cpu", "--precision", "f32"}, {"--precision f32", "--device cpu"});
     refused(with("--plot", "jpg"), {"--plot", "accepted: png, svg, pdf, none"});
     refused(with("--detph", "3"), {"'--detph': no such option; did you mean '--depth'?"});
     refused(with("--detph=3", "3"), {"did you mean '--depth'?"});

@@ -1,0 +1,412 @@
+#include "montecarlo/cuda/backend.hpp"
+
+#include "montecarlo/cuda/bisection.cuh"
+#include "montecarlo/cuda/householder.cuh"
+#include "montecarlo/cuda/product.cuh"
+#include "montecarlo/cuda/runtime.cuh"
+#include "montecarlo/cuda/sampling.cuh"
+#include "random/stream.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+namespace spectra::montecarlo::cuda {
+namespace {
+
+static_assert(static_cast<std::uint32_t>(random::Purpose::branch) == branch_purpose &&
+              static_cast<std::uint32_t>(random::Purpose::slope) == slope_purpose);
+static_assert(static_cast<int>(ActivationKind::relu) == relu &&
+              static_cast<int>(ActivationKind::leaky_relu) == leaky_relu &&
+              static_cast<int>(ActivationKind::tanh) == tanh_slope &&
+              static_cast<int>(ActivationKind::hard_tanh) == hard_tanh &&
+              static_cast<int>(ActivationKind::erf) == erf_slope &&
+              static_cast<int>(ActivationKind::gelu) == gelu &&
+              static_cast<int>(ActivationKind::silu) == silu &&
+              static_cast<int>(ActivationKind::bernoulli) == bernoulli);
+
+constexpr std::size_t largest_batch = 4096;
+constexpr std::size_t batch_bytes = std::size_t{8} << 30U;  // more gains nothing
+
+std::size_t unsigned_of(int x) {
+    return static_cast<std::size_t>(x);
+}
+
+int exponent_of(const std::vector<Layer>& layers) {
+    int exponent = 0;
+    for (const auto& layer : layers) exponent += layer.exponent;
+    return exponent;
+}
+
+/// What all samples of a run share, on the device: pre and post, and the laws' singular values.
+struct Shared {
+    Buffer<double> numbers;
+    std::vector<const double*> pre, post, law;  // by layer; null where there is none
+};
+
+/// F's size.
+int factor_size(const Layer& layer, int streams, int width) {
+    return layer.hyper_connection() ? width : streams * width;
+}
+
+template <class Real>
+class Device final : public Backend {
+public:
+    Device(int streams, int width, std::string name)
+        : streams_(streams), width_(width), size_(streams * width), name_(std::move(name)) {
+        std::size_t free = 0, total = 0;
+        check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+        const std::size_t room = std::min(free / 10 * 8, batch_bytes);
+        const std::size_t wanted = std::min(room / bytes_a_sample(), largest_batch);
+        if (free / 10 * 8 < bytes_a_sample()) throw std::bad_alloc();
+        batch_ = static_cast<int>(std::max<std::size_t>(wanted, 1));
+    }
+
+    std::string device() const override { return name_; }
+    int batch() const override { return batch_; }
+
+    void draw(std::span<const std::vector<Layer>> layers, std::uint64_t seed, std::uint32_t first,
+              std::span<Drawn> drawn, std::span<double> log_values) override {
+        const auto n = unsigned_of(size_);
+        in_batches(layers, seed, first, drawn, [&](Matrices<Real> product, std::size_t begin) {
+            bidiagonalise(product, exchange_, diagonal_.data(), beside_.data(), stream_);
+            log_singular_values(size_, product.count, diagonal_.data(), beside_.data(), states_.data(),
+                                values_.data(), stream_);
+            check(cudaMemcpyAsync(log_values.data() + begin * n, values_.data(),
+                                  unsigned_of(product.count) * n * sizeof(double), cudaMemcpyDeviceToHost,
+                                  stream_),
+                  "cudaMemcpy");
+        });
+    }
+
+    void draw_matrices(std::span<const std::vector<Layer>> layers, std::uint64_t seed, std::uint32_t first,
+                       std::span<Drawn> drawn, std::span<double> matrices) override {
+        const auto n = unsigned_of(size_);
+        std::vector<Real> host;
+        in_batches(layers, seed, first, drawn, [&](Matrices<Real> product, std::size_t begin) {
+            host.resize(unsigned_of(product.count) * product.stride);
+            check(cudaMemcpyAsync(host.data(), product.data, host.size() * sizeof(Real),
+                                  cudaMemcpyDeviceToHost, stream_),
+                  "cudaMemcpy");
+            stream_.wait();
+            for (std::size_t s = 0; s < unsigned_of(product.count); ++s)
+                for (std::size_t j = 0; j < n; ++j)
+                    std::copy_n(host.data() + s * product.stride + j * unsigned_of(product.leading), n,
+                                matrices.data() + ((begin + s) * n + j) * n);
+        });
+    }
+
+private:
+    std::size_t matrix_numbers(int size) const {
+        return unsigned_of(size) * unsigned_of(leading_dimension(size));
+    }
+
+    /// Three matrices serve every branch but the laws, which need two more; vectors are few.
+    std::size_t bytes_a_sample() const {
+        return (5 * matrix_numbers(size_) + 8 * unsigned_of(size_) + 64) * sizeof(Real) +
+               (2 * unsigned_of(size_) + 64) * sizeof(double);
+    }
+
+    /// Matrices in a buffer that grows as needed.
+    Matrices<Real> matrices(Buffer<Real>& buffer, int size, int count) {
+        Matrices<Real> out{nullptr, size, leading_dimension(size), matrix_numbers(size), count};
+        out.data = reserve(buffer, out.stride * unsigned_of(count));
+        return out;
+    }
+    template <class T>
+    T* reserve(Buffer<T>& buffer, std::size_t numbers) {
+        if (buffer.size() < numbers) {
+            buffer = Buffer<T>();
+            buffer = Buffer<T>(numbers);
+        }
+        return buffer.data();
+    }
+
+    template <class Finish>
+    void in_batches(std::span<const std::vector<Layer>> layers, std::uint64_t seed, std::uint32_t first,
+                    std::span<Drawn> drawn, Finish finish) {
+        const bool each = layers.size() > 1;
+        if (layers.empty() || (each && layers.size() != drawn.size()))
+            throw std::invalid_argument(
+                "cuda::Backend: one stack of layers for all samples, or one for each");
+        upload_shared(layers.front());
+        for (std::size_t begin = 0; begin < drawn.size();) {
+            const std::size_t count = std::min(drawn.size() - begin, unsigned_of(batch_));
+            const auto own = each ? layers.subspan(begin, count) : layers;
+            try {
+                one_batch(own, seed, first + static_cast<std::uint32_t>(begin), drawn.subspan(begin, count),
+                          [&](Matrices<Real> product) { finish(product, begin); });
+            } catch (const std::bad_alloc&) {
+                if (batch_ <= 1 || count <= 1) throw;
+                release();
+                batch_ = static_cast<int>((count + 1) / 2);
+                continue;
+            }
+            begin += count;
+        }
+    }
+
+    void release() {
+        for (auto* buffer : {&product_, &next_, &layer_, &gaussian_, &turned_, &read_, &written_, &diagonal_,
+                             &beside_, &kappa_, &sign_})
+            *buffer = Buffer<Real>();
+        for (auto* buffer : {&slopes_, &values_, &parameters_}) *buffer = Buffer<double>();
+        states_ = Buffer<SampleState>();
+        largest_ = Buffer<unsigned long long>();
+    }
+
+    void upload_shared(const std::vector<Layer>& layers) {
+        std::vector<double> numbers;
+        const auto append = [&](const auto& values) {
+            const std::size_t place = numbers.size();
+            numbers.insert(numbers.end(), values.begin(), values.end());
+            return place;
+        };
+        constexpr auto none = static_cast<std::size_t>(-1);
+        std::vector<std::size_t> pre, post, law;
+        const std::vector<double>* known = nullptr;
+        for (const auto& layer : layers) {
+            pre.push_back(layer.hyper_connection() ? append(layer.pre) : none);
+            post.push_back(layer.hyper_connection() ? append(layer.post) : none);
+            const bool same = layer.law && layer.law.get() == known;
+            law.push_back(!layer.law ? none : same ? law.back() : append(*layer.law));
+            known = layer.law.get();
+        }
+        shared_.numbers = Buffer<double>(numbers.size());
+        if (!numbers.empty())
+            check(cudaMemcpyAsync(shared_.numbers.data(), numbers.data(), numbers.size() * sizeof(double),
+                                  cudaMemcpyHostToDevice, stream_),
+                  "cudaMemcpy");
+        stream_.wait();
+        const auto pointers = [&](const std::vector<std::size_t>& places) {
+            std::vector<const double*> out;
+            for (const std::size_t place : places)
+                out.push_back(place == none ? nullptr : shared_.numbers.data() + place);
+            return out;
+        };
+        shared_.pre = pointers(pre);
+        shared_.post = pointers(post);
+        shared_.law = pointers(law);
+    }
+
+    /// Of each stack: for every layer its mixer, then the factor of the normals (or of a law's matrix).
+    void upload_parameters(std::span<const std::vector<Layer>> stacks) {
+        const auto n = unsigned_of(streams_);
+        host_parameters_.clear();
+        for (const auto& layers : stacks) {
+            for (const auto& layer : layers) {
+                host_parameters_.insert(host_parameters_.end(), layer.mixer.data(),
+                                        layer.mixer.data() + n * n);
+                const double sigma = layer.neurons ? layer.neurons->sigma_w : layer.sigma;
+                const double size = factor_size(layer, streams_, width_);
+                host_parameters_.push_back(layer.law ? sigma : sigma / std::sqrt(size));
+            }
+        }
+        reserve(parameters_, host_parameters_.size());
+        check(cudaMemcpyAsync(parameters_.data(), host_parameters_.data(),
+                              host_parameters_.size() * sizeof(double), cudaMemcpyHostToDevice, stream_),
+              "cudaMemcpy");
+    }
+
+    template <class Finish>
+    void one_batch(std::span<const std::vector<Layer>> stacks, std::uint64_t seed, std::uint32_t first,
+                   std::span<Drawn> drawn, Finish finish) {
+        const auto count = static_cast<int>(drawn.size());
+        const auto& layers = stacks.front();
+        upload_parameters(stacks);
+        host_states_.resize(drawn.size());
+        for (std::size_t s = 0; s < drawn.size(); ++s)
+            host_states_[s] = {0, exponent_of(stacks[stacks.size() > 1 ? s : 0]), 0};
+        reserve(states_, drawn.size());
+        check(cudaMemcpyAsync(states_.data(), host_states_.data(), drawn.size() * sizeof(SampleState),
+                              cudaMemcpyHostToDevice, stream_),
+              "cudaMemcpy");
+        const std::size_t maxima = layers.size() * drawn.size();
+        reserve(largest_, maxima);
+        check(cudaMemsetAsync(largest_.data(), 0, maxima * sizeof(unsigned long long), stream_),
+              "cudaMemset");
+        reserve(diagonal_, drawn.size() * unsigned_of(size_));
+        reserve(beside_, drawn.size() * unsigned_of(size_));
+        reserve(values_, drawn.size() * unsigned_of(size_));
+
+        auto product = matrices(product_, size_, count);
+        auto next = matrices(next_, size_, count);
+        const std::size_t layer_numbers = unsigned_of(streams_) * unsigned_of(streams_) + 1;
+        const std::size_t stride = stacks.size() > 1 ? layers.size() * layer_numbers : 0;
+        for (std::size_t l = 0; l < layers.size(); ++l) {
+            const double* const own = parameters_.data() + l * layer_numbers;
+            const Skip skip{{own, stride}, streams_, width_};
+            const PerSample scale{own + layer_numbers - 1, stride};
+            const Draws draws{seed, first, layers[l].tied ? 0 : static_cast<std::uint32_t>(l)};
+            auto* const largest = largest_.data() + l * drawn.size();
+            const Step step{layers[l], l, draws, skip, scale, largest};
+            if (l == 0) {
+                first_layer(step, product);
+                continue;
+            }
+            add_layer(step, product, next);
+            std::swap(product, next);
+            rescale(product, largest, std::is_same_v<Real, double> ? 100 : 4, states_.data(), stream_);
+        }
+        finish(product);
+        check(cudaMemcpyAsync(host_states_.data(), states_.data(), drawn.size() * sizeof(SampleState),
+                              cudaMemcpyDeviceToHost, stream_),
+              "cudaMemcpy");
+        stream_.wait();
+        for (std::size_t s = 0; s < drawn.size(); ++s)
+            drawn[s] = {host_states_[s].norm2, host_states_[s].exponent, host_states_[s].info};
+    }
+
+    struct Step {
+        const Layer& layer;
+        std::size_t number;
+        Draws draws;
+        Skip skip;
+        PerSample scale;
+        unsigned long long* largest;
+    };
+
+    static Matrices<const Real> constant(const Matrices<Real>& m) {
+        return {m.data, m.size, m.leading, m.stride, m.count};
+    }
+
+    /// F with its size and slopes; plus skip.
+    void draw_factor(const Step& step, Skip skip, Matrices<Real> out) {
+        const auto& layer = step.layer;
+        if (layer.law) return draw_law(step, skip, out);
+        const double* slopes = nullptr;
+        if (layer.neurons) {
+            const auto& activation = layer.neurons->activation;
+            reserve(slopes_, unsigned_of(out.count) * unsigned_of(out.size));
+            Draws draws = step.draws;
+            draws.layer = static_cast<std::uint32_t>(step.number);
+            draw_slopes({static_cast<int>(activation.kind), activation.probability,
+                         std::sqrt(layer.neurons->preactivation_variance)},
+                        out.size, out.count, draws, slopes_.data(), stream_);
+            slopes = slopes_.data();
+        }
+        draw_normals(out, step.draws, 0, step.scale, slopes, skip, stream_);
+    }
+
+    /// U diag(law) Vᵀ (haar.hpp).
+    void draw_law(const Step& step, Skip skip, Matrices<Real> out) {
+        const auto gaussian = matrices(gaussian_, out.size, out.count);
+        const auto turned = matrices(turned_, out.size, out.count);
+        const auto numbers = unsigned_of(out.count) * unsigned_of(out.size);
+        reserve(kappa_, numbers);
+        reserve(sign_, numbers);
+        const auto normals = static_cast<std::uint32_t>(unsigned_of(out.size) * unsigned_of(out.size));
+        const auto factorise = [&](std::uint32_t skipped) {
+            draw_normals(gaussian, step.draws, skipped, {}, nullptr, {}, stream_);
+            factorise_qr(gaussian, exchange_, kappa_.data(), sign_.data(), stream_);
+        };
+        factorise(0);
+        apply_reflections(constant(gaussian), kappa_.data(), sign_.data(), shared_.law[step.number],
+                          static_cast<const Real*>(nullptr), {}, {}, turned, stream_);
+        factorise(normals);
+        apply_reflections(constant(gaussian), kappa_.data(), sign_.data(), nullptr,
+                          static_cast<const Real*>(turned.data), step.scale, skip, out, stream_);
+    }
+
+    void first_layer(const Step& step, Matrices<Real> product) {
+        const auto& layer = step.layer;
+        if (layer.noiseless()) {
+            fill_layer(product, step.skip, nullptr, nullptr, Matrices<const Real>{}, stream_);
+        } else if (layer.hyper_connection()) {
+            const auto factor = matrices(layer_, width_, product.count);
+            draw_factor(step, {}, factor);
+            fill_layer(product, step.skip, shared_.pre[step.number], shared_.post[step.number],
+                       constant(factor), stream_);
+        } else {
+            draw_factor(step, step.skip, product);
+        }
+    }
+
+    void add_layer(const Step& step, Matrices<Real> product, Matrices<Real> next) {
+        const auto& layer = step.layer;
+        const int count = product.count;
+        if (layer.noiseless()) {
+            apply_mixer(constant(product), step.skip, nullptr, static_cast<const Real*>(nullptr), 0, 0, next,
+                        step.largest, stream_);
+        } else if (layer.hyper_connection()) {
+            const auto factor = matrices(layer_, width_, count);
+            draw_factor(step, {}, factor);
+            const int leading = leading_dimension(width_);
+            const std::size_t stride = unsigned_of(leading) * unsigned_of(size_);
+            reserve(read_, stride * unsigned_of(count));
+            reserve(written_, stride * unsigned_of(count));
+            read_streams(constant(product), streams_, shared_.pre[step.number], read_.data(), leading, stride,
+                         stream_);
+            multiply<Real>(width_, width_, size_, count, {factor.data, factor.leading, factor.stride},
+                           {read_.data(), leading, stride}, {written_.data(), leading, stride}, nullptr,
+                           stream_);
+            apply_mixer(constant(product), step.skip, shared_.post[step.number],
+                        static_cast<const Real*>(written_.data()), leading, stride, next, step.largest,
+                        stream_);
+        } else {
+            const auto drawn = matrices(layer_, size_, count);
+            draw_factor(step, step.skip, drawn);
+            multiply<Real>(size_, size_, size_, count, {drawn.data, drawn.leading, drawn.stride},
+                           {product.data, product.leading, product.stride},
+                           {next.data, next.leading, next.stride}, step.largest, stream_);
+        }
+    }
+
+    int streams_, width_, size_;
+    std::string name_;
+    int batch_ = 1;
+    Stream stream_;
+    Shared shared_;
+    std::vector<double> host_parameters_;
+    std::vector<SampleState> host_states_;
+    Buffer<Real> product_, next_, layer_, gaussian_, turned_, read_, written_, diagonal_, beside_, kappa_,
+        sign_;
+    Buffer<double> slopes_, values_, parameters_;
+    Exchange<Real> exchange_;
+    Buffer<SampleState> states_;
+    Buffer<unsigned long long> largest_;
+};
+
+Backend* open_backend(int streams, int width, Precision precision, std::string& why_not) {
+    int devices = 0;
+    const cudaError_t status = cudaGetDeviceCount(&devices);
+    if (status != cudaSuccess || devices == 0) {
+        why_not = status == cudaSuccess ? "no CUDA device" : cudaGetErrorString(status);
+        return nullptr;
+    }
+    if (static_cast<long>(streams) * width > max_householder_size) {
+        why_not = "size " + std::to_string(static_cast<long>(streams) * width) + " is above " +
+                  std::to_string(max_householder_size) + ", the largest on the GPU";
+        return nullptr;
+    }
+    try {
+        cudaDeviceProp properties = {};
+        check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+        if (properties.major < 8) {
+            why_not = std::string(properties.name) + " has compute capability " +
+                      std::to_string(properties.major) + "." + std::to_string(properties.minor) +
+                      "; 8.0 or more is needed";
+            return nullptr;
+        }
+        if (precision == Precision::f32) return new Device<float>(streams, width, properties.name);
+        return new Device<double>(streams, width, properties.name);
+    } catch (const std::bad_alloc&) {
+        why_not = "the device's free memory does not hold one sample";
+    } catch (const std::exception& error) {
+        why_not = error.what();
+    }
+    return nullptr;
+}
+
+}  // namespace
+}  // namespace spectra::montecarlo::cuda
+
+extern "C" __attribute__((visibility("default"))) spectra::montecarlo::cuda::Backend*
+spectra_open_cuda_backend(int streams, int width, spectra::montecarlo::Precision precision,
+                          std::string& why_not) {
+    return spectra::montecarlo::cuda::open_backend(streams, width, precision, why_not);
+}

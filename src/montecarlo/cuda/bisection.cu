@@ -1,0 +1,149 @@
+#include "montecarlo/cuda/bisection.cuh"
+
+#include <cmath>
+
+namespace spectra::montecarlo::cuda {
+namespace {
+
+constexpr int block = 128;
+constexpr int between_scalings = 8;
+constexpr double smallest_entry2 = 0x1p-200;
+
+/// 2^e as a double, e from −1022 to 1023.
+__device__ double power_of_two(int e) {
+    return __hiloint2double((e + 1023) << 20, 0);
+}
+
+/// Biased exponent.
+__device__ int exponent_bits(double x) {
+    return (__double2hiint(x) >> 20) & 0x7ff;
+}
+
+/// Number of singular values below x; squares holds b_i². With x and b_i at least 2^−100, eight steps lose no
+/// more than 2^−800 of the range of double.
+__device__ int count_below(double x, const double* squares, int size) {
+    double before = 1, now = -x;
+    int changes = 1;
+    const int terms = 2 * size - 1;
+    int i = 0;
+    for (; i + between_scalings <= terms; i += between_scalings) {
+#pragma unroll
+        for (int q = 0; q < between_scalings; ++q) {
+            const double next = fma(-x, now, -(squares[i + q] * before));
+            changes +=
+                static_cast<int>(static_cast<unsigned>(__double2hiint(next) ^ __double2hiint(now)) >> 31);
+            before = now;
+            now = next;
+        }
+        const double scale = power_of_two(1023 - max(exponent_bits(before), exponent_bits(now)));
+        before *= scale;
+        now *= scale;
+    }
+    for (; i < terms; ++i) {
+        const double next = fma(-x, now, -(squares[i] * before));
+        changes += static_cast<int>(static_cast<unsigned>(__double2hiint(next) ^ __double2hiint(now)) >> 31);
+        before = now;
+        now = next;
+    }
+    return changes - size;
+}
+
+__device__ double block_max(double x, double* shared) {
+    for (int step = 16; step > 0; step /= 2) x = fmax(x, __shfl_xor_sync(0xffffffffU, x, step));
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = x;
+    __syncthreads();
+    for (int warp = 0; warp < block / 32; ++warp) x = fmax(x, shared[warp]);
+    __syncthreads();
+    return x;
+}
+
+__device__ double block_sum(double x, double* shared) {
+    for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(0xffffffffU, x, step);
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = x;
+    __syncthreads();
+    x = 0;
+    for (int warp = 0; warp < block / 32; ++warp) x += shared[warp];
+    __syncthreads();
+    return x;
+}
+
+template <class Real>
+__global__ __launch_bounds__(block) void bisect(int size, const Real* diagonal, const Real* beside,
+                                                SampleState* states, double* log_values) {
+    extern __shared__ double squares[];
+    __shared__ double reductions[block / 32];
+    const std::size_t offset = static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(size);
+    diagonal += offset;
+    beside += offset;
+    log_values += offset;
+    SampleState& state = states[blockIdx.x];
+    const int value = static_cast<int>(blockIdx.y * block + threadIdx.x);
+
+    double largest = 0, sum = 0;
+    for (int i = static_cast<int>(threadIdx.x); i < size; i += block) {
+        const double d = static_cast<double>(diagonal[i]);
+        const double e = i + 1 < size ? static_cast<double>(beside[i]) : 0.0;
+        largest = fmax(largest, fmax(fabs(d), fabs(e)));
+        sum += d * d + e * e;  // NaN stays here; fmax drops it
+        squares[2 * i] = d;
+        if (i + 1 < size) squares[2 * i + 1] = e;
+    }
+    largest = block_max(largest, reductions);
+    sum = block_sum(sum, reductions);
+    const bool finite = isfinite(sum);
+    if (blockIdx.y == 0 && threadIdx.x == 0) {
+        state.norm2 = sum;
+        state.info = finite ? 0 : 1;
+    }
+    if (!finite || largest == 0) {
+        if (value < size) log_values[value] = finite ? -INFINITY : NAN;
+        return;
+    }
+    // Entries within [-1, 1]: singular values are below 2.
+    const int exponent = exponent_bits(largest) - 1022;
+    const double scale = power_of_two(-exponent);
+    for (int i = static_cast<int>(threadIdx.x); i < 2 * size - 1; i += block) {
+        const double b = squares[i] * scale;
+        squares[i] = fmax(b * b, smallest_entry2);
+    }
+    __syncthreads();
+    if (value >= size) return;
+
+    // Doubles in [2^−100, 4) by their bits; invariant: count(low) ≤ value < count(high).
+    long long low = __double_as_longlong(0x1p-100);
+    long long high = __double_as_longlong(4.0);
+    if (count_below(__longlong_as_double(low), squares, size) > value) {
+        log_values[value] = -INFINITY;
+        return;
+    }
+    while (high - low > 4) {
+        const long long middle = low + (high - low) / 2;
+        if (count_below(__longlong_as_double(middle), squares, size) > value)
+            high = middle;
+        else
+            low = middle;
+    }
+    constexpr double ln2 = 0.693147180559945309417;
+    log_values[value] = log(__longlong_as_double(low + (high - low) / 2)) + (exponent + state.exponent) * ln2;
+}
+
+}  // namespace
+
+template <class Real>
+void log_singular_values(int size, int count, const Real* diagonal, const Real* beside, SampleState* states,
+                         double* log_values, cudaStream_t stream) {
+    if (count == 0) return;
+    const auto bytes = static_cast<std::size_t>(2 * size) * sizeof(double);
+    check(cudaFuncSetAttribute(bisect<Real>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(bytes)),
+          "cudaFuncSetAttribute");
+    const dim3 grid(static_cast<unsigned>(count), static_cast<unsigned>((size + block - 1) / block));
+    bisect<Real><<<grid, block, bytes, stream>>>(size, diagonal, beside, states, log_values);
+    check(cudaGetLastError(), "log_singular_values");
+}
+
+template void log_singular_values(int, int, const double*, const double*, SampleState*, double*,
+                                  cudaStream_t);
+template void log_singular_values(int, int, const float*, const float*, SampleState*, double*, cudaStream_t);
+
+}  // namespace spectra::montecarlo::cuda

@@ -1,0 +1,344 @@
+#include "montecarlo/cuda/sampling.cuh"
+
+#include <algorithm>
+#include <cmath>
+
+namespace spectra::montecarlo::cuda {
+namespace {
+
+constexpr int block = 256;
+
+/// Philox4x32-10.
+__device__ uint4 philox(uint4 counter, uint2 key) {
+#pragma unroll
+    for (int round = 0; round < 10; ++round) {
+        const std::uint32_t high0 = __umulhi(0xD2511F53U, counter.x), low0 = 0xD2511F53U * counter.x;
+        const std::uint32_t high1 = __umulhi(0xCD9E8D57U, counter.z), low1 = 0xCD9E8D57U * counter.z;
+        counter = {high1 ^ counter.y ^ key.x, low1, high0 ^ counter.w ^ key.y, low0};
+        key.x += 0x9E3779B9U;
+        key.y += 0xBB67AE85U;
+    }
+    return counter;
+}
+
+/// (k + ½)·2^−52, k the upper 52 bits.
+__device__ double unit_interval(std::uint32_t high, std::uint32_t low) {
+    const double one_and = __hiloint2double(static_cast<int>(0x3ff00000U | high >> 12U),
+                                            static_cast<int>(high << 20U | low >> 12U));
+    return one_and - (1 - 0x1p-53);
+}
+
+__device__ double2 uniform_pair(Draws draws, std::uint32_t purpose, std::uint32_t sample,
+                                std::uint32_t number) {
+    const uint4 word =
+        philox({number, 0, draws.first + sample, purpose << 24U | draws.layer},
+               {static_cast<std::uint32_t>(draws.seed), static_cast<std::uint32_t>(draws.seed >> 32U)});
+    return {unit_interval(word.x, word.y), unit_interval(word.z, word.w)};
+}
+
+__device__ double2 normal_pair(Draws draws, std::uint32_t purpose, std::uint32_t sample,
+                               std::uint32_t number) {
+    const double2 u = uniform_pair(draws, purpose, sample, number);
+    const double radius = sqrt(-2.0 * log(u.x));
+    double sine, cosine;
+    sincos(2.0 * M_PI * u.y, &sine, &cosine);
+    return {radius * cosine, radius * sine};
+}
+
+__device__ double number_of(PerSample numbers, std::size_t sample) {
+    return numbers.data == nullptr ? 1.0 : numbers.data[sample * numbers.stride];
+}
+
+/// Entry (i, j) of mixer ⊗ I_p.
+__device__ double entry(const Skip& skip, std::size_t sample, int i, int j) {
+    if (skip.streams == 0 || (i - j) % skip.width != 0) return 0;
+    return skip.mixer.data[sample * skip.mixer.stride +
+                           static_cast<std::size_t>(j / skip.width * skip.streams + i / skip.width)];
+}
+
+// network/activation.cpp, on the device.
+__device__ double derivative(int kind, double h) {
+    switch (kind) {
+        case relu:
+            return h > 0 ? 1 : 0;
+        case leaky_relu:
+            return h > 0 ? 1 : 0.01;
+        case tanh_slope: {
+            const double c = cosh(h);
+            return 1 / (c * c);
+        }
+        case hard_tanh:
+            return fabs(h) <= 1 ? 1 : 0;
+        case erf_slope:
+            return 2 / sqrt(M_PI) * exp(-h * h);
+        case gelu:
+            return 0.5 * erfc(-h / M_SQRT2) + h * (exp(-0.5 * h * h) / sqrt(2 * M_PI));
+        case silu:
+            return (1 + h / (1 + exp(h))) / (1 + exp(-h));
+        default:
+            return 1;
+    }
+}
+
+__global__ void slopes_kernel(Slopes slopes, int size, Draws draws, double* out) {
+    const unsigned number = blockIdx.x * blockDim.x + threadIdx.x;
+    out += static_cast<std::size_t>(blockIdx.y) * static_cast<std::size_t>(size);
+    const int i = static_cast<int>(2 * number);
+    if (i >= size) return;
+    double2 value;
+    if (slopes.kind == bernoulli) {
+        const double2 u = uniform_pair(draws, slope_purpose, blockIdx.y, number);
+        value = {u.x < slopes.probability ? 1.0 : 0.0, u.y < slopes.probability ? 1.0 : 0.0};
+    } else {
+        const double2 h = normal_pair(draws, slope_purpose, blockIdx.y, number);
+        value = {derivative(slopes.kind, slopes.deviation * h.x),
+                 derivative(slopes.kind, slopes.deviation * h.y)};
+    }
+    out[i] = value.x;
+    if (i + 1 < size) out[i + 1] = value.y;
+}
+
+template <class Real>
+__global__ __launch_bounds__(block) void normals_kernel(Matrices<Real> out, Draws draws,
+                                                        std::uint32_t skipped, PerSample scale,
+                                                        const double* slopes, Skip skip) {
+    const std::uint32_t pair = skipped / 2 + blockIdx.x * block + threadIdx.x;
+    const unsigned sample = blockIdx.y;
+    const auto size = static_cast<std::uint32_t>(out.size);
+    const std::uint32_t first = 2 * pair - skipped;  // wraps where the pair's first normal was read before
+    if (first + 1 >= size * size && first >= size * size) return;
+    const double2 normal = normal_pair(draws, branch_purpose, sample, pair);
+    const double factor = number_of(scale, sample);
+    Real* const to = out.data + sample * out.stride;
+#pragma unroll
+    for (std::uint32_t half = 0; half < 2; ++half) {
+        const std::uint32_t place = first + half;
+        if (place >= size * size) continue;
+        const std::uint32_t j = place / size, i = place - j * size;
+        double x = (half == 0 ? normal.x : normal.y) * factor;
+        if (slopes != nullptr) x *= slopes[sample * size + i];
+        x += entry(skip, sample, static_cast<int>(i), static_cast<int>(j));
+        to[static_cast<std::size_t>(j) * static_cast<std::size_t>(out.leading) + i] = static_cast<Real>(x);
+    }
+}
+
+template <class Real>
+__global__ __launch_bounds__(block) void layer_kernel(Matrices<Real> out, Skip skip, const double* pre,
+                                                      const double* post, Matrices<const Real> factor) {
+    const unsigned place = blockIdx.x * block + threadIdx.x;
+    const unsigned sample = blockIdx.y;
+    const int j = static_cast<int>(place) / out.size, i = static_cast<int>(place) - j * out.size;
+    if (j >= out.size) return;
+    double x = entry(skip, sample, i, j);
+    if (factor.data != nullptr) {
+        const int p = skip.width;
+        const Real f =
+            factor.data[sample * factor.stride + static_cast<std::size_t>(j % p * factor.leading + i % p)];
+        x += post[i / p] * pre[j / p] * static_cast<double>(f);
+    }
+    out.data[sample * out.stride + static_cast<std::size_t>(j) * static_cast<std::size_t>(out.leading) +
+             static_cast<std::size_t>(i)] = static_cast<Real>(x);
+}
+
+template <class Real>
+__global__ __launch_bounds__(block) void read_kernel(Matrices<const Real> in, int streams, const double* pre,
+                                                     Real* out, int leading, std::size_t stride) {
+    const int width = in.size / streams;
+    const int place = static_cast<int>(blockIdx.x * block + threadIdx.x);
+    const int j = place / width, a = place - j * width;
+    if (j >= in.size) return;
+    const Real* from = in.data + blockIdx.y * in.stride + static_cast<std::size_t>(j) * in.leading + a;
+    double sum = 0;
+    for (int i = 0; i < streams; ++i) sum += pre[i] * static_cast<double>(from[i * width]);
+    out[blockIdx.y * stride + static_cast<std::size_t>(j) * leading + a] = static_cast<Real>(sum);
+}
+
+template <class Real>
+__global__ __launch_bounds__(block) void mixer_kernel(Matrices<const Real> in, Skip skip, const double* post,
+                                                      const Real* written, int leading, std::size_t stride,
+                                                      Matrices<Real> out, unsigned long long* largest) {
+    const unsigned sample = blockIdx.y;
+    const int place = static_cast<int>(blockIdx.x * block + threadIdx.x);
+    const int n = skip.streams, p = skip.width;
+    const int j = place / p, a = place - j * p;  // channel a of column j
+    Real top = 0;
+    if (j < in.size) {
+        const std::size_t offset = static_cast<std::size_t>(j) * static_cast<std::size_t>(in.leading) + a;
+        const Real* from = in.data + sample * in.stride + offset;
+        Real* to = out.data + sample * out.stride + offset;
+        const double* mixer = skip.mixer.data + sample * skip.mixer.stride;
+        const double branch =
+            written == nullptr
+                ? 0.0
+                : static_cast<double>(written[sample * stride + static_cast<std::size_t>(j) * leading + a]);
+        for (int i = 0; i < n; ++i) {
+            double sum = 0;
+            for (int q = 0; q < n; ++q) sum += mixer[q * n + i] * static_cast<double>(from[q * p]);
+            if (written != nullptr) sum += post[i] * branch;
+            to[i * p] = static_cast<Real>(sum);
+            top = max(top, abs(static_cast<Real>(sum)));
+        }
+    }
+    for (int step = 16; step > 0; step /= 2) top = max(top, __shfl_xor_sync(0xffffffffU, top, step));
+    if (threadIdx.x % 32 == 0)
+        atomicMax(largest + sample,
+                  static_cast<unsigned long long>(__double_as_longlong(static_cast<double>(top))));
+}
+
+template <class Real>
+__global__ __launch_bounds__(block) void rescale_kernel(Matrices<Real> matrices,
+                                                        const unsigned long long* largest, int limit,
+                                                        SampleState* states) {
+    const double top = __longlong_as_double(static_cast<long long>(largest[blockIdx.y]));
+    if (!(top > 0) || !isfinite(top)) return;
+    int shift = 0;
+    frexp(top, &shift);
+    if (abs(shift) <= limit) return;
+    if (blockIdx.x == 0 && threadIdx.x == 0) states[blockIdx.y].exponent += shift;
+    Real* const data = matrices.data + blockIdx.y * matrices.stride;
+    const auto scale = static_cast<Real>(ldexp(1.0, -shift));
+    const auto entries = static_cast<std::size_t>(matrices.size) * static_cast<std::size_t>(matrices.size);
+    for (std::size_t place = blockIdx.x * block + threadIdx.x; place < entries; place += gridDim.x * block) {
+        const std::size_t j = place / static_cast<std::size_t>(matrices.size);
+        data[j * static_cast<std::size_t>(matrices.leading) + place -
+             j * static_cast<std::size_t>(matrices.size)] *= scale;
+    }
+}
+
+constexpr int columns_a_block = 8;  // a warp each; fewer where they are long
+
+template <class Real>
+__global__ __launch_bounds__(32 * columns_a_block) void reflections_kernel(
+    Matrices<const Real> reflections, const Real* kappa, const Real* sign, const double* values,
+    const Real* in, PerSample scale, Skip skip, Matrices<Real> out) {
+    extern __shared__ __align__(16) unsigned char shared_bytes[];
+    const int m = reflections.size;
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const int j = static_cast<int>(blockIdx.x * (blockDim.x / 32)) + warp;
+    const std::size_t sample = blockIdx.y;
+    if (j >= m) return;
+    Real* const column = reinterpret_cast<Real*>(shared_bytes) + warp * m;
+    const Real* const y = reflections.data + sample * reflections.stride;
+    kappa += sample * static_cast<std::size_t>(m);
+    sign += sample * static_cast<std::size_t>(m);
+    int last = m - 1;
+    if (in == nullptr) {
+        for (int i = lane; i < m; i += 32)
+            column[i] = i == j ? sign[i] * static_cast<Real>(values[i]) : Real(0);
+        last = j;
+    } else {
+        const Real* from =
+            in + sample * out.stride + static_cast<std::size_t>(j) * static_cast<std::size_t>(out.leading);
+        for (int i = lane; i < m; i += 32) column[i] = sign[i] * from[i];
+    }
+    for (int k = last; k >= 0; --k) {
+        const Real* const of_k =
+            y + static_cast<std::size_t>(k) * static_cast<std::size_t>(reflections.leading);
+        Real dot = 0;
+        for (int i = (k & ~31) + lane; i < m; i += 32)
+            if (i >= k) dot += of_k[i] * column[i];
+        for (int step = 16; step > 0; step /= 2) dot += __shfl_xor_sync(0xffffffffU, dot, step);
+        dot *= kappa[k];
+        for (int i = (k & ~31) + lane; i < m; i += 32)
+            if (i >= k) column[i] -= dot * of_k[i];
+    }
+    Real* const to = out.data + sample * out.stride;
+    const double factor = in == nullptr ? 1.0 : number_of(scale, sample);
+    for (int i = lane; i < m; i += 32) {
+        double x = factor * static_cast<double>(column[i]);
+        if (in != nullptr) x += entry(skip, sample, j, i);
+        to[static_cast<std::size_t>(i) * static_cast<std::size_t>(out.leading) + j] = static_cast<Real>(x);
+    }
+}
+
+dim3 grid_of(std::size_t threads, int count) {
+    return dim3(static_cast<unsigned>((threads + block - 1) / block), static_cast<unsigned>(count));
+}
+
+std::size_t squared(int size) {
+    return static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
+}
+
+}  // namespace
+
+void draw_slopes(Slopes slopes, int size, int count, Draws draws, double* out, cudaStream_t stream) {
+    slopes_kernel<<<grid_of(static_cast<std::size_t>(size + 1) / 2, count), block, 0, stream>>>(slopes, size,
+                                                                                                draws, out);
+    check(cudaGetLastError(), "draw_slopes");
+}
+
+template <class Real>
+void draw_normals(Matrices<Real> out, Draws draws, std::uint32_t skipped, PerSample scale,
+                  const double* slopes, Skip skip, cudaStream_t stream) {
+    // One pair more where the first is shared with what was read before.
+    const std::size_t pairs = (squared(out.size) + 1) / 2 + skipped % 2;
+    normals_kernel<<<grid_of(pairs, out.count), block, 0, stream>>>(out, draws, skipped, scale, slopes, skip);
+    check(cudaGetLastError(), "draw_normals");
+}
+
+template <class Real>
+void fill_layer(Matrices<Real> out, Skip skip, const double* pre, const double* post,
+                Matrices<const Real> factor, cudaStream_t stream) {
+    layer_kernel<<<grid_of(squared(out.size), out.count), block, 0, stream>>>(out, skip, pre, post, factor);
+    check(cudaGetLastError(), "fill_layer");
+}
+
+template <class Real>
+void read_streams(Matrices<const Real> in, int streams, const double* pre, Real* out, int leading,
+                  std::size_t stride, cudaStream_t stream) {
+    read_kernel<<<grid_of(squared(in.size) / static_cast<std::size_t>(streams), in.count), block, 0,
+                  stream>>>(in, streams, pre, out, leading, stride);
+    check(cudaGetLastError(), "read_streams");
+}
+
+template <class Real>
+void apply_mixer(Matrices<const Real> in, Skip skip, const double* post, const Real* written, int leading,
+                 std::size_t stride, Matrices<Real> out, unsigned long long* largest, cudaStream_t stream) {
+    mixer_kernel<<<grid_of(squared(in.size) / static_cast<std::size_t>(skip.streams), in.count), block, 0,
+                   stream>>>(in, skip, post, written, leading, stride, out, largest);
+    check(cudaGetLastError(), "apply_mixer");
+}
+
+template <class Real>
+void rescale(Matrices<Real> matrices, const unsigned long long* largest, int limit, SampleState* states,
+             cudaStream_t stream) {
+    const dim3 grid(static_cast<unsigned>(1 + matrices.size / 128), static_cast<unsigned>(matrices.count));
+    rescale_kernel<<<grid, block, 0, stream>>>(matrices, largest, limit, states);
+    check(cudaGetLastError(), "rescale");
+}
+
+template <class Real>
+void apply_reflections(Matrices<const Real> reflections, const Real* kappa, const Real* sign,
+                       const double* values, const Real* in, PerSample scale, Skip skip, Matrices<Real> out,
+                       cudaStream_t stream) {
+    const auto column_bytes = static_cast<std::size_t>(reflections.size) * sizeof(Real);
+    const auto columns = std::min<std::size_t>(columns_a_block, 200'000 / column_bytes);
+    const std::size_t bytes = columns * column_bytes;
+    check(cudaFuncSetAttribute(reflections_kernel<Real>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(bytes)),
+          "cudaFuncSetAttribute");
+    const dim3 grid(
+        static_cast<unsigned>((static_cast<std::size_t>(reflections.size) + columns - 1) / columns),
+        static_cast<unsigned>(reflections.count));
+    reflections_kernel<<<grid, static_cast<unsigned>(32 * columns), bytes, stream>>>(
+        reflections, kappa, sign, values, in, scale, skip, out);
+    check(cudaGetLastError(), "apply_reflections");
+}
+
+#define SPECTRA_INSTANTIATE(Real)                                                                       \
+    template void draw_normals(Matrices<Real>, Draws, std::uint32_t, PerSample, const double*, Skip,    \
+                               cudaStream_t);                                                           \
+    template void fill_layer(Matrices<Real>, Skip, const double*, const double*, Matrices<const Real>,  \
+                             cudaStream_t);                                                             \
+    template void read_streams(Matrices<const Real>, int, const double*, Real*, int, std::size_t,       \
+                               cudaStream_t);                                                           \
+    template void apply_mixer(Matrices<const Real>, Skip, const double*, const Real*, int, std::size_t, \
+                              Matrices<Real>, unsigned long long*, cudaStream_t);                       \
+    template void rescale(Matrices<Real>, const unsigned long long*, int, SampleState*, cudaStream_t);  \
+    template void apply_reflections(Matrices<const Real>, const Real*, const Real*, const double*,      \
+                                    const Real*, PerSample, Skip, Matrices<Real>, cudaStream_t);
+SPECTRA_INSTANTIATE(double)
+SPECTRA_INSTANTIATE(float)
+#undef SPECTRA_INSTANTIATE
+
+}  // namespace spectra::montecarlo::cuda

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "montecarlo/cuda/bisection.cuh"
+#include "montecarlo/cuda/runtime.cuh"
+
+#include <cstdint>
+
+namespace spectra::montecarlo::cuda {
+
+// What random/stream.hpp and network/activation.hpp, which nvcc does not read, call Purpose and
+// ActivationKind; backend.cpp checks that they agree.
+inline constexpr std::uint32_t branch_purpose = 2, slope_purpose = 4;
+enum SlopeKind { linear, relu, leaky_relu, tanh_slope, hard_tanh, erf_slope, gelu, silu, bernoulli };
+
+/// Numbers that may differ from sample to sample: `stride` apart, 0 where all samples share them.
+struct PerSample {
+    const double* data = nullptr;
+    std::size_t stride = 0;
+};
+
+/// Counters of random/stream.hpp for a batch: sample s of it is sample `first` + s of the run.
+struct Draws {
+    std::uint64_t seed = 0;
+    std::uint32_t first = 0;
+    std::uint32_t layer = 0;
+};
+
+/// A layer's mixer ⊗ I_p; streams = 0: none is added.
+struct Skip {
+    PerSample mixer;  ///< n×n, column-major
+    int streams = 0;
+    int width = 0;
+};
+
+/// φ'(h) of every neuron.
+struct Slopes {
+    int kind = linear;
+    double probability = 0;
+    double deviation = 0;
+};
+
+/// slopes[s][i], `size` apart.
+void draw_slopes(Slopes slopes, int size, int count, Draws draws, double* out, cudaStream_t stream);
+
+/// out = scale · diag(slopes) · normals + skip, the normals from number `skipped` of the stream on.
+/// No slopes: null. No scale: 1.
+template <class Real>
+void draw_normals(Matrices<Real> out, Draws draws, std::uint32_t skipped, PerSample scale,
+                  const double* slopes, Skip skip, cudaStream_t stream);
+
+/// out = skip (where factor is null) or skip + (post preᵀ) ⊗ factor.
+template <class Real>
+void fill_layer(Matrices<Real> out, Skip skip, const double* pre, const double* post,
+                Matrices<const Real> factor, cudaStream_t stream);
+
+/// out = (preᵀ ⊗ I_p) in: p×N.
+template <class Real>
+void read_streams(Matrices<const Real> in, int streams, const double* pre, Real* out, int leading,
+                  std::size_t stride, cudaStream_t stream);
+
+/// out = (mixer ⊗ I_p) in, plus post ⊗ written where that is not null. largest as in product.cuh.
+template <class Real>
+void apply_mixer(Matrices<const Real> in, Skip skip, const double* post, const Real* written, int leading,
+                 std::size_t stride, Matrices<Real> out, unsigned long long* largest, cudaStream_t stream);
+
+/// Brings matrices whose largest entry is beyond 2^±limit to one in [½, 1), and their exponents along.
+template <class Real>
+void rescale(Matrices<Real> matrices, const unsigned long long* largest, int limit, SampleState* states,
+             cudaStream_t stream);
+
+/// Products with the Q of factorise_qr (householder.cuh), transposed:
+///
+///     out = (Q diag(sign·values))ᵀ           where in is null
+///     out = scale (Q diag(sign) in)ᵀ + skip  otherwise
+///
+/// so that twice in a row gives scale U diag(values) Vᵀ + skip.
+template <class Real>
+void apply_reflections(Matrices<const Real> reflections, const Real* kappa, const Real* sign,
+                       const double* values, const Real* in, PerSample scale, Skip skip, Matrices<Real> out,
+                       cudaStream_t stream);
+
+}  // namespace spectra::montecarlo::cuda

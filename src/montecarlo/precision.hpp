@@ -1,0 +1,8 @@
+#pragma once
+
+namespace spectra::montecarlo {
+
+/// Of matrices and their products; f32 on a GPU only. Singular values are doubles.
+enum class Precision { f64, f32 };
+
+}  // namespace spectra::montecarlo
