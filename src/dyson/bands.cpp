@@ -14,12 +14,12 @@ constexpr double pi = std::numbers::pi;
 constexpr int max_scan_points = 20000;
 constexpr int max_scan_failures = 10;
 constexpr int max_scan_lost = 40;
-constexpr double tail_noise = 1e-9;
 constexpr double tail_mass = 1e-4;
 constexpr double seed_reach = 1;
 constexpr int max_halvings = 10;
 constexpr double gap_reach = 8;  // e-folds; rounding is felt at about twice that
-constexpr int max_march = 1000;
+constexpr int max_march = 500;
+constexpr double max_passes = 1e5;
 constexpr double edge_tolerance = 1e-11;
 
 double square(double v) {
@@ -118,10 +118,18 @@ const Solution& Band::nearest(double x) const {
 // ---- finding them ----------------------------------------------------------------------------------
 
 BandFinder::BandFinder(Tracker& tracker, const Range& range, double tolerance)
-    : tracker_(tracker), range_(range), tolerance_(tolerance), seeds_(range.log_seeds) {
+    : tracker_(tracker),
+      range_(range),
+      tolerance_(tolerance),
+      passes_before_(tracker.passes()),
+      seeds_(range.log_seeds) {
     std::erase_if(seeds_, [](double seed) { return !std::isfinite(seed); });
     std::sort(seeds_.begin(), seeds_.end());
     jumps_ = tracker_.equation().start(range_.log_upper).size() > 0;
+}
+
+bool BandFinder::exhausted() const {
+    return tracker_.passes() - passes_before_ > max_passes;
 }
 
 double BandFinder::density(const Solution& s) const {
@@ -142,6 +150,10 @@ double BandFinder::steady_exponent(const std::vector<Solution>& points, double l
     const bool steady = std::abs(exponent[0] - exponent[1]) < 0.1 * exponent[0];
     if (!(exponent[0] > 0) || !steady) return 0;
     return density(*last[0]) / exponent[0] <= limit ? exponent[0] : 0;
+}
+
+double BandFinder::negligible_tail(const Solution& last) const {
+    return std::max(0.1 * tolerance_, std::min(tail_mass, 10 * last.floor));
 }
 
 double BandFinder::tail_exponent(const std::vector<Solution>& points, double limit) const {
@@ -186,7 +198,7 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
     std::optional<double> previous;
     int failures = 0, agreed = 0;
     bool moved = false;  // since the last prediction
-    for (int k = 0; k < max_march; ++k) {
+    for (int k = 0; k < max_march && !exhausted(); ++k) {
         const double near = points.back().omega.log_scale;
         const std::optional<double> edge = predict();
         const double resolution = 1 + std::abs(near);
@@ -223,10 +235,7 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
             failures = 0;
             moved = true;
             if (direction < 0) {
-                double exponent = tail_exponent(points, 0.1 * tolerance_);
-                // Where rounding begins to show, the power law is the better continuation.
-                if (exponent == 0 && points.back().floor > tail_noise)
-                    exponent = tail_exponent(points, tail_mass);
+                const double exponent = tail_exponent(points, negligible_tail(points.back()));
                 if (exponent > 0) {
                     support.tail_exponent = exponent;
                     support.mass_below = density(points.back()) / exponent;
@@ -258,6 +267,10 @@ Solution BandFinder::inside_near(double seed, double above) {
     return s;
 }
 
+double BandFinder::lowest() const {
+    return range_.log_lower > -infinity ? range_.log_lower - 0.1 : seeds_.front() - 30 * (1 + range_.kappa);
+}
+
 Support BandFinder::around_seeds() {
     Support support;
     double above = range_.log_upper + 0.1;  // the support is found down to here
@@ -271,7 +284,7 @@ Support BandFinder::around_seeds() {
         band.upper = march(up, +1, above, support);
         if (up.size() > 1) down.insert(down.begin(), up[1]);
         const std::size_t shared = down.size();
-        band.lower = march(down, -1, -infinity, support);
+        band.lower = march(down, -1, lowest(), support);
         for (std::size_t i = down.size(); i-- > shared;) band.known.push_back(std::move(down[i]));
         for (Solution& s : up) band.known.push_back(std::move(s));
         above = band.lower.log_s;
@@ -393,6 +406,7 @@ void BandFinder::scan(double refine) {
         for (const double x : scan_places(x_top, bottom, step)) {
             if (!scan_.empty() && x >= scan_.back().omega.log_scale) continue;
             if (in_wide_gap(x, reach)) continue;
+            if (exhausted()) return;
             const bool beside_gap = !scan_.empty() && scan_.back().state == State::gap;
             scan_point(x);
             if (jumps_ && beside_gap && !scan_.back().ok() && distance_to_seed(x) > seed_reach) {
@@ -401,16 +415,13 @@ void BandFinder::scan(double refine) {
                 continue;
             }
             if (!open) continue;
-            if (tail_exponent(scan_, 0.1 * tolerance_) > 0) return;
-            // Where rounding begins to show, the power law is the better continuation.
+            if (tail_exponent(scan_, negligible_tail(scan_.back())) > 0) return;
             if (!scan_.back().ok()) {
                 const Solution lost = scan_.back();
                 scan_.pop_back();
                 if (tail_exponent(scan_, tail_mass) > 0) return;
                 scan_.push_back(lost);
                 if (++failures > max_scan_failures) return;
-            } else if (scan_.back().floor > tail_noise && tail_exponent(scan_, tail_mass) > 0) {
-                return;
             }
         }
         if (!open) return;

@@ -57,6 +57,9 @@ public:
     /// Cuts the band in which a point turned out to lie in a gap in two.
     void split(Support& support, double hole);
 
+    /// So many passes were spent that the search has given up.
+    bool exhausted() const;
+
 private:
     double density(const Solution& s) const;
     /// At the seed, or, where that lies in a gap, at a point of the support next to it if there is one.
@@ -71,7 +74,12 @@ private:
     /// The exponent of the density over the last three points where it falls as a power, steadily, and what
     /// is left beyond them is less than `limit`; otherwise 0.
     double steady_exponent(const std::vector<Solution>& points, double limit) const;
-    /// The same for points by decreasing x where nothing but a tail can follow.
+    /// The mass below which a tail is cut: a tenth of the tolerance, or, where rounding shows, what that
+    /// would do to the mass: from there on the power law is the better continuation.
+    double negligible_tail(const Solution& last) const;
+    /// Below the support, or so far in its tail that nothing is left: s^{2/(1+κ)} falls by e⁻⁶⁰ to there.
+    double lowest() const;
+    /// steady_exponent for points by decreasing x where nothing but a tail can follow.
     double tail_exponent(const std::vector<Solution>& points, double limit) const;
 
     /// Follows the support from points inside it (in the order of the march) upwards (+1) or downwards (−1)
@@ -83,6 +91,7 @@ private:
     Tracker& tracker_;
     const Range& range_;
     double tolerance_;
+    double passes_before_;
     std::vector<double> seeds_;   ///< increasing
     bool jumps_ = false;          ///< the equation can be entered at any scale
     std::vector<Solution> scan_;  ///< by decreasing x

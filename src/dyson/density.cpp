@@ -16,7 +16,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int max_generations = 12;
-constexpr int max_rescans = 3;
+constexpr double max_panel_passes = 1e4;
 constexpr int max_splits = 40;
 
 struct Panel {
@@ -49,7 +49,8 @@ public:
     SolvedLaw run() {
         const double accepted = std::max(1e-7, 10 * options_.tolerance);
         SolvedLaw best = once(finder_.around_seeds());
-        for (double refine = 1; refine < 30 && (best.uncertified > 0 || !(best.mass_error <= accepted));
+        for (double refine = 1;
+             refine < 30 && !finder_.exhausted() && (best.uncertified > 0 || !(best.mass_error <= accepted));
              refine *= 3) {
             SolvedLaw law = once(finder_.by_scan(refine));
             const bool better = law.uncertified == best.uncertified ? law.mass_error < best.mass_error
@@ -65,6 +66,7 @@ public:
             best.complete = true;
             best.message = "certified";
         }
+        if (!best.complete && finder_.exhausted()) best.message += ", and the search for bands was given up";
         best.newton_steps = newton_steps_ + tracker_.newton_steps();
         best.passes = passes_ + tracker_.passes();
         best.descents = descents_ + tracker_.descents();
@@ -106,8 +108,16 @@ private:
 
     void solve_panel(Tracker& tracker, const Band& band, Panel& p) const {
         p.nodes.clear();
+        const double passes_before = tracker.passes();
         for (std::size_t i = 0; i < panel::nodes; ++i) {
             const double theta = p.theta(panel::rule().place[i]);
+            if (tracker.passes() - passes_before > max_panel_passes) {  // lost: stay bounded
+                p.nodes.push_back(p.nodes.back());
+                p.nodes.back().omega = {band.x(theta), 1.0};
+                p.nodes.back().state = State::failed;
+                p.integrand[i] = 0;
+                continue;
+            }
             p.nodes.push_back(solve_node(tracker, band, theta, p.guesses[i]));
             p.integrand[i] = density_log(tracker.equation(), p.nodes.back()) * band.slope(theta);
         }
