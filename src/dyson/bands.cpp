@@ -19,7 +19,7 @@ constexpr double seed_reach = 1;
 constexpr int max_halvings = 10;
 constexpr double gap_reach = 8;  // e-folds; rounding is felt at about twice that
 constexpr int max_march = 500;
-constexpr double max_passes = 1e5;
+constexpr long max_newton_steps = 15000;
 constexpr double edge_tolerance = 1e-11;
 
 double square(double v) {
@@ -121,7 +121,7 @@ BandFinder::BandFinder(Tracker& tracker, const Range& range, double tolerance)
     : tracker_(tracker),
       range_(range),
       tolerance_(tolerance),
-      passes_before_(tracker.passes()),
+      steps_before_(tracker.newton_steps()),
       seeds_(range.log_seeds) {
     std::erase_if(seeds_, [](double seed) { return !std::isfinite(seed); });
     std::sort(seeds_.begin(), seeds_.end());
@@ -129,7 +129,7 @@ BandFinder::BandFinder(Tracker& tracker, const Range& range, double tolerance)
 }
 
 bool BandFinder::exhausted() const {
-    return tracker_.passes() - passes_before_ > max_passes;
+    return tracker_.newton_steps() - steps_before_ > max_newton_steps;
 }
 
 double BandFinder::density(const Solution& s) const {

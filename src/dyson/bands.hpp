@@ -57,7 +57,7 @@ public:
     /// Cuts the band in which a point turned out to lie in a gap in two.
     void split(Support& support, double hole);
 
-    /// So many passes were spent that the search has given up.
+    /// So many Newton steps were spent that the search has given up.
     bool exhausted() const;
 
 private:
@@ -91,7 +91,7 @@ private:
     Tracker& tracker_;
     const Range& range_;
     double tolerance_;
-    double passes_before_;
+    long steps_before_;
     std::vector<double> seeds_;   ///< increasing
     bool jumps_ = false;          ///< the equation can be entered at any scale
     std::vector<Solution> scan_;  ///< by decreasing x

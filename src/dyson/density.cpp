@@ -16,7 +16,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int max_generations = 12;
-constexpr double max_panel_passes = 1e4;
+constexpr long max_panel_steps = 1500;
 constexpr int max_splits = 40;
 
 struct Panel {
@@ -50,7 +50,8 @@ public:
         const double accepted = std::max(1e-7, 10 * options_.tolerance);
         SolvedLaw best = once(finder_.around_seeds());
         for (double refine = 1;
-             refine < 30 && !finder_.exhausted() && (best.uncertified > 0 || !(best.mass_error <= accepted));
+             refine < 30 && !finder_.exhausted() &&
+             (best.uncertified > 0 || best.overlap > 1e-10 || !(best.mass_error <= accepted));
              refine *= 3) {
             SolvedLaw law = once(finder_.by_scan(refine));
             const bool better = law.uncertified == best.uncertified ? law.mass_error < best.mass_error
@@ -60,6 +61,8 @@ public:
         if (best.uncertified > 0) {
             best.message = std::to_string(best.uncertified) + " of " + std::to_string(best.nodes.size()) +
                            " points are not certified";
+        } else if (best.overlap > 1e-10) {
+            best.message = "bands were found that overlap";
         } else if (!(best.mass_error <= 1e-5)) {
             best.message = "the mass found differs from 1 by " + std::to_string(best.mass_error);
         } else {
@@ -108,10 +111,10 @@ private:
 
     void solve_panel(Tracker& tracker, const Band& band, Panel& p) const {
         p.nodes.clear();
-        const double passes_before = tracker.passes();
+        const long steps_before = tracker.newton_steps();
         for (std::size_t i = 0; i < panel::nodes; ++i) {
             const double theta = p.theta(panel::rule().place[i]);
-            if (tracker.passes() - passes_before > max_panel_passes) {  // lost: stay bounded
+            if (tracker.newton_steps() - steps_before > max_panel_steps) {  // lost: stay bounded
                 p.nodes.push_back(p.nodes.back());
                 p.nodes.back().omega = {band.x(theta), 1.0};
                 p.nodes.back().state = State::failed;
@@ -241,9 +244,18 @@ private:
                 double inside = 0;
                 for (std::size_t j = 0; j < panel::nodes; ++j)
                     inside += rule.cumulative[i][j] * p.integrand[j];
-                d.log_s.push_back(band.x(theta));
+                const double x = band.x(theta), mass = p.half() * rule.weight[i] * p.integrand[i];
+                if (!d.log_s.empty() && x <= d.log_s.back()) {
+                    // A band as narrow as the spacing of numbers there: its nodes share a place.
+                    law.overlap = std::max(law.overlap, d.log_s.back() - x);
+                    if (d.density_log.back() > 0) d.weight.back() += mass / d.density_log.back();
+                    d.cumulative.back() = std::max(d.cumulative.back(), base + p.half() * inside);
+                    continue;
+                }
+                d.log_s.push_back(x);
                 d.density_log.push_back(p.integrand[i] / band.slope(theta));
-                d.weight.push_back(p.half() * rule.weight[i] * band.slope(theta));
+                d.weight.push_back(mass > 0 ? mass / d.density_log.back()
+                                            : p.half() * rule.weight[i] * band.slope(theta));
                 d.cumulative.push_back(base + p.half() * inside);
                 law.nodes.push_back(std::move(p.nodes[i]));
             }

@@ -22,6 +22,7 @@ struct SolvedLaw {
     std::vector<Solution> nodes;  ///< same order as density.log_s
     bool complete = false;        ///< every node certified and the mass accounted for
     int uncertified = 0;          ///< nodes
+    double overlap = 0;           ///< of bands, in ln s: they must not
     double mass_error = 1;        ///< |mass − 1|, with what was cut off between bands
     std::string message = "not solved";
     long newton_steps = 0;
