@@ -19,7 +19,8 @@ constexpr double seed_reach = 1;
 constexpr int max_halvings = 10;
 constexpr double gap_reach = 8;  // e-folds; rounding is felt at about twice that
 constexpr int max_march = 500;
-constexpr long max_newton_steps = 15000;
+constexpr long max_newton_steps = 15000;     // or, where they are cheap,
+constexpr long max_unknown_steps = 2000000;  // times the number of unknowns
 constexpr double edge_tolerance = 1e-11;
 
 double square(double v) {
@@ -129,7 +130,8 @@ BandFinder::BandFinder(Tracker& tracker, const Range& range, double tolerance)
 }
 
 bool BandFinder::exhausted() const {
-    return tracker_.newton_steps() - steps_before_ > max_newton_steps;
+    const long most = std::max(max_newton_steps, max_unknown_steps / tracker_.equation().size());
+    return tracker_.newton_steps() - steps_before_ > most;
 }
 
 double BandFinder::density(const Solution& s) const {

@@ -4,7 +4,9 @@
 
 #include <Eigen/Core>
 
+#include <array>
 #include <complex>
+#include <type_traits>
 #include <vector>
 
 /// The fixed symmetric matrices P that self-energies are multiples of: Σ = c·P with c an unknown number.
@@ -173,18 +175,10 @@ public:
         const double* p = at(n, l);
         std::complex<double> total = 0;
         if (kind_ == Kind::full) {
-            for (std::size_t i = 0; i < n; ++i) {
-                for (std::size_t j = 0; j < n; ++j) {
-                    double re = 0, im = 0;  // (P b)_ij
-                    for (std::size_t k = 0; k < n; ++k) {
-                        re += p[i * n + k] * b[k * n + j];
-                        im += p[i * n + k] * b[area + k * n + j];
-                    }
-                    const double ar = a[i * n + j], ai = a[area + i * n + j];
-                    total += std::complex<double>(ar * re - ai * im, ar * im + ai * re);
-                }
-            }
-            return total;
+            Workspace<N> left(size);
+            block::multiply_real(size, p, b, left.data());
+            const auto [re, im] = block::inner(size, a, left.data());
+            return {re, im};
         }
         if (kind_ == Kind::diagonal) {
             for (std::size_t i = 0; i < n; ++i) {
@@ -235,18 +229,11 @@ public:
         const auto mixes = [](Kind kind) { return kind == Kind::full || kind == Kind::rank_one; };
         if (mixes(kind_) || mixes(q.kind_)) {
             // Σ_ij (P b)_ij (b Q)_ij
-            for (std::size_t r = 0; r < n; ++r) {
-                for (std::size_t c = 0; c < n; ++c) {
-                    std::complex<double> left = 0, right = 0;
-                    for (std::size_t k = 0; k < n; ++k) {
-                        left += entry(n, i, r, k) * std::complex<double>(b[k * n + c], b[area + k * n + c]);
-                        right +=
-                            q.entry(n, j, k, c) * std::complex<double>(b[r * n + k], b[area + r * n + k]);
-                    }
-                    total += left * right;
-                }
-            }
-            return total;
+            Workspace<N> left(size), right(size);
+            from_left(size, i, 1.0, b, left.data());
+            q.from_right(size, j, 1.0, b, right.data());
+            const auto [re, im] = block::inner(size, left.data(), right.data());
+            return {re, im};
         }
         // Identity and diagonal in any order.
         for (std::size_t a = 0; a < n; ++a) {
@@ -261,6 +248,19 @@ public:
     }
 
 private:
+    /// One block, on the stack where its size is known.
+    template <int N>
+    class Workspace {
+    public:
+        explicit Workspace(block::Size<N> size) {
+            if constexpr (N == 0) block_.resize(size.stride());
+        }
+        double* data() { return block_.data(); }
+
+    private:
+        std::conditional_t<N == 0, std::vector<double>, std::array<double, 2 * N * N + 1>> block_;
+    };
+
     const double* at(std::size_t n, std::size_t l) const {
         return values_.data() + l * (kind_ == Kind::full ? n * n : n);
     }
