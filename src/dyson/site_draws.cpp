@@ -70,8 +70,9 @@ SiteDraws site_draws(const Network& network) {
             draw.slope2.resize(sites);
             for (std::size_t s = 0; s < sites; ++s) {
                 const SlopeLaw& law = laws[s / n];
-                const std::size_t which = constant ? 0 : std::min((k >> s) & 1u, law.value.size() - 1);
-                const bool repeated = law.value.size() == 1 && ((k >> s) & 1u) == 1;
+                const std::size_t bit = constant ? 0 : (k >> s) & 1u;
+                const std::size_t which = std::min(bit, law.value.size() - 1);
+                const bool repeated = law.value.size() == 1 && bit == 1;
                 draw.weight *= repeated ? 0 : law.probability[which];
                 draw.slope2[s] = law.value[which];
             }
