@@ -205,7 +205,10 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
         const std::optional<double> edge = predict();
         const double resolution = 1 + std::abs(near);
         if (moved) {
-            const bool same = edge && previous && std::abs(*edge - *previous) < edge_tolerance * resolution;
+            // Narrow bands need it as a share of their width.
+            const double close = std::clamp(1e-8 * std::abs(near - start), 4e-16 * resolution,
+                                            edge_tolerance * resolution);
+            const bool same = edge && previous && std::abs(*edge - *previous) < close;
             agreed = same ? agreed + 1 : 0;
             if (agreed >= 2) return {*edge, true};
             previous = edge;
@@ -259,6 +262,15 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
 
 Solution BandFinder::inside_near(double seed, double above) {
     Solution s = tracker_.solve(seed, 0);
+    const double reached = s.omega.direction.imag();
+    if (s.state == State::failed && s.omega.log_scale == seed && reached < 1e-4) {
+        // Where noiseless singular values coincide the density may have a peak too sharp for rounding: enter
+        // the band beside it.
+        for (const double factor : {30.0, -30.0, 1e3, -1e3, 3e4, -3e4}) {
+            Solution beside = tracker_.solve(seed + factor * reached, 0);
+            if (beside.state == State::certified && beside.omega.log_scale < above) return beside;
+        }
+    }
     if (s.state != State::gap) return s;
     // Noise lifts small singular values, hardly ever lowers one.
     for (const double offset : {0.3, 0.7, 1.2, 2.0, 3.0, -0.3, -0.8, -1.5}) {

@@ -68,7 +68,8 @@ public:
         unit_laws_ = laws_;
         mean_pattern_v_ = std::move(covariance.mean_v);
         mean_pattern_w_ = std::move(covariance.mean_w);
-        Frames frames = follow_streams(unit_mixers_, floor_);
+        const bool one_direction = std::holds_alternative<HyperConnectionBranch>(network.branch);
+        Frames frames = follow_streams(unit_mixers_, floor_, one_direction ? 5 : 18);
         log_diagonal_ = std::move(frames.log_diagonal);
         growth_ = growth_of(log_diagonal_, floor_);
         for (CovarianceDraw& draw : covariance.draws) {

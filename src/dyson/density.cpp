@@ -54,9 +54,7 @@ public:
              (best.uncertified > 0 || best.overlap > 1e-10 || !(best.mass_error <= accepted));
              refine *= 3) {
             SolvedLaw law = once(finder_.by_scan(refine));
-            const bool better = law.uncertified == best.uncertified ? law.mass_error < best.mass_error
-                                                                    : law.uncertified < best.uncertified;
-            if (best.nodes.empty() || better) best = std::move(law);
+            if (best.nodes.empty() || badness(law) < badness(best)) best = std::move(law);
         }
         if (best.uncertified > 0) {
             best.message = std::to_string(best.uncertified) + " of " + std::to_string(best.nodes.size()) +
@@ -77,6 +75,15 @@ public:
     }
 
 private:
+    /// What is missing of a law: mass that was not found, and mass at nodes that were lost. A law without
+    /// nodes has no lost ones, and misses everything.
+    static double badness(const SolvedLaw& law) {
+        double lost = 0;
+        for (std::size_t k = 0; k < law.nodes.size(); ++k)
+            if (!law.nodes[k].ok()) lost += law.density.weight[k] * law.density.density_log[k];
+        return law.mass_error + lost;
+    }
+
     // ---- panels --------------------------------------------------------------------------------
 
     std::vector<Panel> first_panels(const std::vector<Band>& bands) const {
@@ -197,8 +204,12 @@ private:
                     // Halving gains orders of magnitude on a smooth panel and a third at a kink; less is
                     // noise.
                     const double target = std::max(0.05 * options_.tolerance, p.noise);
-                    const bool stuck = generation > 3 && p.error > 0.7 * p.parent_error;
-                    if (p.error > target && !stuck && generation < max_generations)
+                    const bool stuck = generation > 3 && p.error > 0.7 * p.parent_error && p.error < 1e-6;
+                    // A lost node spoils the series of its panel, and its neighbours cost as much as it did.
+                    const bool lost =
+                        generation > 1 && std::any_of(p.nodes.begin(), p.nodes.end(),
+                                                      [](const Solution& s) { return !s.ok(); });
+                    if (p.error > target && !stuck && !lost && generation < max_generations)
                         for (Panel& child : halve(p)) next.push_back(std::move(child));
                     else
                         done.push_back(std::move(p));

@@ -8,7 +8,6 @@
 namespace spectra::dyson {
 namespace {
 
-constexpr double graded_from = 18;  // e-folds between the largest and the smallest growth
 constexpr double largest_entry = 10;
 
 }  // namespace
@@ -21,7 +20,8 @@ std::vector<Eigen::VectorXd> growth_of(const std::vector<Eigen::VectorXd>& log_d
     return growth;
 }
 
-Frames follow_streams(const std::vector<Eigen::MatrixXd>& mixers, const std::vector<double>& floor) {
+Frames follow_streams(const std::vector<Eigen::MatrixXd>& mixers, const std::vector<double>& floor,
+                      double graded_from) {
     const Eigen::Index n = mixers.front().rows();
     const std::size_t layers = mixers.size();
     Frames frames;

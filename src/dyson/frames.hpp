@@ -17,7 +17,7 @@ namespace spectra::dyson {
 /// separated W could grow; its entries are cut at 10 and the mixer of that layer then stays triangular. Any
 /// frames are exact: they change rounding only.
 struct Frames {
-    bool graded = false;                            ///< worth using: singular values separate by 1e8 or more
+    bool graded = false;                            ///< worth using: singular values separate far enough
     std::vector<Eigen::MatrixXd> adjoint, inverse;  ///< C_lᵀ and C_l⁻¹, L + 1 of them; empty unless graded
     std::vector<Eigen::MatrixXd> mixers;            ///< Â_l, upper triangular; empty unless graded
     std::vector<Eigen::VectorXd> log_diagonal;      ///< ln |R_l,ii|
@@ -28,6 +28,10 @@ struct Frames {
 std::vector<Eigen::VectorXd> growth_of(const std::vector<Eigen::VectorXd>& log_diagonal,
                                        const std::vector<double>& floor);
 
-Frames follow_streams(const std::vector<Eigen::MatrixXd>& mixers, const std::vector<double>& floor);
+/// `graded_from`: e-folds between the largest and the smallest growth from which frames are worth using. Noise
+/// of every direction hides rounding up to 1e8; noise of one direction (a hyper-connection) hides nothing, and
+/// costs no more in frames.
+Frames follow_streams(const std::vector<Eigen::MatrixXd>& mixers, const std::vector<double>& floor,
+                      double graded_from = 18);
 
 }  // namespace spectra::dyson
