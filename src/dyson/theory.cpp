@@ -361,7 +361,10 @@ Green green(const Network& network, const std::vector<std::complex<double>>& ome
         }
         const bool mirrored = w.real() < 0;
         const Solution s = tracker->solve(mirrored ? -std::conj(w) : w);
-        const Complex g = tracker->equation().scaled_green(s.omega, s.m) * std::exp(-s.omega.log_scale);
+        // What was reached on the way to a point that is not certified is g of nothing.
+        const Complex g = s.ok()
+                              ? tracker->equation().scaled_green(s.omega, s.m) * std::exp(-s.omega.log_scale)
+                              : Complex(std::nan(""), std::nan(""));
         result.g.push_back(mirrored ? -std::conj(g) : g);
         result.residual.push_back(s.residual);
         result.iterations.push_back(s.steps);

@@ -91,7 +91,7 @@ struct Theory {
 
 Theory solve(const Network& network, Method method, const Options& options = {});
 
-/// g(ω) by the chain at given points of the upper half plane.
+/// g(ω) by the chain at given points of the upper half plane; NaN where it is not certified.
 struct Green {
     std::vector<std::complex<double>> omega, g;
     std::vector<double> residual;
