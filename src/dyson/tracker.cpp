@@ -15,6 +15,7 @@ constexpr double lost_distance = 6;  // a start that fails so far from every anc
 constexpr double descent_factor = 3;
 constexpr double smallest_tilt = 1e-10;
 constexpr double weakest_noise = 30;
+constexpr int most_steps = 1000;  // Newton steps of one path or descent; a few dozen are usual
 
 Frequency at_tilt(double log_s, double tilt) {
     return {log_s, {1.0, tilt}};
@@ -77,10 +78,10 @@ Solution Tracker::follow(const Solution& from, const Frequency& to) {
             step *= 2;
         } else {
             step /= 2;
-            if (step < 1e-6) {
-                here.state = State::failed;
-                break;
-            }
+        }
+        if (done < 1 && (step < 1e-6 || steps > most_steps)) {
+            here.state = State::failed;
+            break;
         }
     }
     here.steps = steps;
@@ -125,6 +126,10 @@ Solution Tracker::from_weaker_noise(double log_s) {
     std::optional<Solution> before;
     double reached_before = 0;
     while (here.ok() && reached < 0) {
+        if (steps > most_steps) {
+            here.state = State::failed;
+            break;
+        }
         const double next = std::min(0.0, reached + step);
         Unknowns guess = here.m;
         if (before) {
@@ -216,7 +221,7 @@ Solution Tracker::solve(double log_s, double tilt, const Unknowns* guess) {
     double reached = companion_tilt;
     double factor = tilt > companion_tilt ? 1 / descent_factor : descent_factor;
     // Towards the axis by factors; near it, try the axis itself at every other rung.
-    for (int rung = 0; rung < 200; ++rung) {
+    for (int rung = 0; rung < 200 && steps <= most_steps; ++rung) {
         double next = reached / factor;
         const bool last = tilt > 0 && (factor > 1 ? next <= tilt : next >= tilt);
         if (last) next = tilt;

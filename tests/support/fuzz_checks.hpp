@@ -89,7 +89,10 @@ inline Sampled continued(const Sampled& f, double b) {
         next.omega.push_back(f.omega[i]);
         next.value.push_back((f.omega[i] - inverse) / b);
         const double relative = f.error[i] / std::abs(f.value[i]);
-        next.error.push_back((std::abs(inverse) * (relative + 1e-11) + 1e-15 * std::abs(f.omega[i])) / b);
+        // Far above the support f is lost in its error, and its inverse is anything.
+        next.error.push_back(relative < 0.1
+                                 ? (std::abs(inverse) * (relative + 1e-11) + 1e-15 * std::abs(f.omega[i])) / b
+                                 : std::numeric_limits<double>::infinity());
     }
     return next;
 }
