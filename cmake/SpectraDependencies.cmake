@@ -20,7 +20,7 @@ if(BUILD_TESTING)
     find_package(GTest REQUIRED)
 endif()
 
-# Nothing is compiled with Torch or MPI in this version: finding them costs no compiler run, and the program
+# Nothing is compiled with Torch in this version: finding it costs no compiler run, and the program
 # says what was there (spectra --version).
 
 function(spectra_find_cuda)

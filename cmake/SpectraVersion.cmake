@@ -33,7 +33,7 @@ function(spectra_version_source variable)
         string(APPEND features ", Torch ${SPECTRA_TORCH_VERSION} found (not used in this version)")
     endif()
     if(SPECTRA_MPI_FOUND)
-        string(APPEND features ", MPI ${SPECTRA_MPI_VERSION} found (not used in this version)")
+        string(APPEND features ", MPI ${SPECTRA_MPI_VERSION}")
     endif()
     set(output "${CMAKE_CURRENT_BINARY_DIR}/version.cpp")
     set(command "${CMAKE_COMMAND}"

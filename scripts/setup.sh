@@ -5,7 +5,7 @@
 run_packages=(cmake g++ ninja-build git
     libeigen3-dev libboost-math-dev libhdf5-dev libopenblas-dev liblapacke-dev
     librandom123-dev libfmt-dev nlohmann-json3-dev libcli11-dev gnuplot-nox)
-test_packages=(libgtest-dev libbenchmark-dev python3-h5py)
+test_packages=(libgtest-dev libbenchmark-dev python3-h5py libopenmpi-dev openmpi-bin)
 
 # What these packages bring, for systems where they have other names: programs, and headers with
 # the places where they are known to live (relative to the compiler's own search path).

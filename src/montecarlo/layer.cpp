@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 namespace spectra::montecarlo {
@@ -76,6 +77,7 @@ Layer hyper_connection(const Factor& factor, const Eigen::VectorXd& pre, const E
 /// The branch of every layer, without its mixer.
 struct Branches {
     const Network& network;
+    Slopes slopes;
     const std::size_t depth = network.mixers.size();
 
     std::vector<Layer> operator()(const IsotropicBranch& branch) const {
@@ -88,9 +90,12 @@ struct Branches {
     }
 
     std::vector<Layer> operator()(const ActivationBranch& branch) const {
+        if (slopes == Slopes::propagated && branch.activation.kind == ActivationKind::bernoulli)
+            throw std::invalid_argument(
+                "slopes are propagated, but bernoulli has no values to propagate; accepted: drawn");
         std::vector<Layer> layers;
         for (std::size_t l = 0; l < depth; ++l) {
-            Neurons neurons{branch.activation, 1, std::sqrt(branch.sigma_w2.at(l))};
+            Neurons neurons{branch.activation, 1, std::sqrt(branch.sigma_w2.at(l)), slopes};
             const auto& variances = branch.preactivation_variance;
             if (!variances.empty()) neurons.preactivation_variance = variances.at(l);
             const double slope2 = mean_derivative2(neurons.activation, neurons.preactivation_variance);
@@ -120,8 +125,8 @@ struct Branches {
 
 }  // namespace
 
-std::vector<Layer> scaled_layers(const Network& network) {
-    return with_mixers(std::visit(Branches{network}, network.branch), network.mixers);
+std::vector<Layer> scaled_layers(const Network& network, Slopes slopes) {
+    return with_mixers(std::visit(Branches{network, slopes}, network.branch), network.mixers);
 }
 
 std::vector<Layer> with_mixers(std::vector<Layer> layers, const std::vector<Mixer>& mixers) {

@@ -10,11 +10,17 @@
 
 namespace spectra::montecarlo {
 
+/// Where the slopes φ'(h) of an activation come from: drawn, from their law under h ~ N(0, q), as the theory
+/// takes them; or propagated, h = W x of the network run forward with the weights of the Jacobian
+/// (forward.hpp), as they are.
+enum class Slopes { drawn, propagated };
+
 /// Where X = D W: the law of D's diagonal and the size of W's entries.
 struct Neurons {
     Activation activation;
-    double preactivation_variance = 1;  ///< q
+    double preactivation_variance = 1;  ///< q; of propagated slopes an estimate
     double sigma_w = 0;
+    Slopes slopes = Slopes::drawn;
 };
 
 /// A layer as it is drawn, divided by a power of two: Y_l = 2^exponent (mixer ⊗ I_p + X). With F of entries
@@ -40,9 +46,12 @@ struct Layer {
 
     bool noiseless() const { return !(sigma > 0); }
     bool hyper_connection() const { return pre.size() > 0; }
+    bool propagated() const { return neurons && neurons->slopes == Slopes::propagated; }
 };
 
-std::vector<Layer> scaled_layers(const Network& network);
+/// `slopes` matters to activations alone. Throws std::invalid_argument for propagated slopes of bernoulli,
+/// which has no φ.
+std::vector<Layer> scaled_layers(const Network& network, Slopes slopes = Slopes::drawn);
 
 /// The same branches with other mixers.
 std::vector<Layer> with_mixers(std::vector<Layer> layers, const std::vector<Mixer>& mixers);

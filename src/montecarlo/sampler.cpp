@@ -22,7 +22,6 @@ Sampler::Sampler(int streams, int width) : streams_(streams), width_(width), siz
 }
 
 void Sampler::draw_slopes(const Neurons& neurons, random::Stream stream) {
-    slopes_.resize(static_cast<std::size_t>(size_));
     const auto& activation = neurons.activation;
     const double deviation = std::sqrt(neurons.preactivation_variance);
     for (double& slope : slopes_) {
@@ -30,6 +29,13 @@ void Sampler::draw_slopes(const Neurons& neurons, random::Stream stream) {
                     ? (stream.uniform() < activation.probability ? 1 : 0)
                     : derivative(activation, deviation * stream.normal());
     }
+}
+
+/// Before layer l: at the input where that is the first.
+ForwardPass& Sampler::forward_pass(std::uint32_t l, std::uint64_t seed, std::uint32_t sample) {
+    if (!forward_pass_) forward_pass_.emplace(streams_, width_);
+    if (l == 0) forward_pass_->begin(seed, sample);
+    return *forward_pass_;
 }
 
 /// F, or W with its slopes.
@@ -58,7 +64,11 @@ void Sampler::draw_factor(const Layer& layer, std::uint32_t l, std::uint64_t see
     const double scale = sigma / std::sqrt(static_cast<double>(size));
     for (double& x : entries) x *= scale;
     if (layer.neurons) {
-        draw_slopes(*layer.neurons, random::Stream(seed, random::Purpose::slope, l, sample));
+        slopes_.resize(static_cast<std::size_t>(size));
+        if (layer.propagated())
+            forward_pass(l, seed, sample).advance(layer, out, slopes_);
+        else
+            draw_slopes(*layer.neurons, random::Stream(seed, random::Purpose::slope, l, sample));
         Eigen::Map<Eigen::ArrayXXd>(out, size, size).colwise() *=
             Eigen::Map<const Eigen::ArrayXd>(slopes_.data(), size);
     }
@@ -68,6 +78,7 @@ void Sampler::draw_layer(const Layer& layer, std::uint32_t l, std::uint64_t seed
                          double* out) {
     Eigen::Map<Eigen::MatrixXd> matrix(out, size_, size_);
     if (layer.noiseless()) {
+        if (layer.propagated()) forward_pass(l, seed, sample).advance(layer);
         matrix.setZero();
     } else if (layer.hyper_connection()) {
         factor_.resize(squared(width_));
@@ -131,6 +142,7 @@ void Sampler::draw(const std::vector<Layer>& layers, std::uint64_t seed, std::ui
             continue;
         }
         if (layer.noiseless()) {
+            if (layer.propagated()) forward_pass(l, seed, sample).advance(layer);
             apply_mixer(layer.mixer, product_.data(), next_.data());
         } else if (layer.hyper_connection()) {
             factor_.resize(squared(width_));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "montecarlo/aligned.hpp"
+#include "montecarlo/forward.hpp"
 #include "montecarlo/haar.hpp"
 #include "montecarlo/layer.hpp"
 #include "random/stream.hpp"
@@ -23,7 +24,8 @@ namespace spectra::montecarlo {
 ///   for tied layers from that of l = 0;
 /// * U and V of a given law from the same stream, as haar.hpp says;
 /// * the slopes φ'(h) of an activation, neuron by neuron, from Stream(seed, Purpose::slope, l, sample): one
-///   normal each, or for bernoulli one uniform number, below its probability where the slope is 1.
+///   normal each, or for bernoulli one uniform number, below its probability where the slope is 1;
+/// * propagated slopes, φ'(W_l x_l), follow from the weights so far and a random input (forward.hpp).
 class Sampler {
 public:
     Sampler(int streams, int width);
@@ -35,7 +37,8 @@ public:
     Eigen::Map<const Eigen::MatrixXd> matrix() const { return {product_.data(), size_, size_}; }
     long exponent() const { return exponent_; }
 
-    /// out = mixer ⊗ I_p + X of layer l, N×N column-major.
+    /// out = mixer ⊗ I_p + X of layer l, N×N column-major. Propagated slopes ask for a sample's layers in
+    /// order, from 0 on.
     void draw_layer(const Layer& layer, std::uint32_t l, std::uint64_t seed, std::uint32_t sample,
                     double* out);
     /// out = (mixer ⊗ I_p) in.
@@ -45,6 +48,7 @@ private:
     void draw_factor(const Layer& layer, std::uint32_t l, std::uint64_t seed, std::uint32_t sample, int size,
                      double* out);
     void draw_slopes(const Neurons& neurons, random::Stream stream);
+    ForwardPass& forward_pass(std::uint32_t l, std::uint64_t seed, std::uint32_t sample);
     void apply_hyper_connection(const Layer& layer, const double* in, double* out);
     void rescale();
 
@@ -66,6 +70,7 @@ private:
     AlignedDoubles slopes_;
     std::optional<Shared> shared_of_;
     std::optional<BiInvariant> bi_invariant_;
+    std::optional<ForwardPass> forward_pass_;
 };
 
 }  // namespace spectra::montecarlo

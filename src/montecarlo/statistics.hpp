@@ -1,22 +1,59 @@
 #pragma once
 
+#include <cstdint>
+
 namespace spectra::montecarlo {
 
 /// Mean and standard error of numbers given as value·2^exponent, in the order they are added (Welford).
 /// The first number's exponent is the unit, so depths whose squares leave the range of double cause no NaN.
 class RunningMean {
 public:
+    /// All it knows: a mean made of it goes on as if it had not been put down.
+    struct State {
+        std::int64_t count = 0;
+        std::int64_t unit = 0;  ///< mean and squares are in 2^unit and its square
+        double mean = 0;
+        double squares = 0;  ///< Σ (x − mean)²
+
+        bool operator==(const State&) const = default;
+    };
+
+    RunningMean() = default;
+    explicit RunningMean(const State& state) : state_(state) {}
+    const State& state() const { return state_; }
+
     void add(double value, long exponent);
     /// May be 0 or ∞ where the number itself leaves the range of double.
     double mean() const;
     /// Of the mean; 0 with fewer than two numbers.
     double standard_error() const;
 
+    /// Of numbers that are not negative, in any range: ln of the mean, and its standard error relative to it
+    /// (0 where all are 0).
+    double log_mean() const;
+    double relative_error() const;
+
 private:
-    long count_ = 0;
-    long unit_ = 0;
-    double mean_ = 0;
-    double squares_ = 0;
+    State state_;
+};
+
+/// Sum over samples of a count and of its square. Integers: exact, and the same in any order.
+struct CountSum {
+    std::uint64_t sum = 0;
+    std::uint64_t squares = 0;
+
+    void add(std::uint64_t count) {
+        sum += count;
+        squares += count * count;
+    }
+    /// Of the mean over that many samples,
+    ///
+    ///     √((S Σc² − (Σc)²) / (S² (S − 1))),
+    ///
+    /// 0 with fewer than two.
+    double standard_error(std::uint64_t samples) const;
+
+    bool operator==(const CountSum&) const = default;
 };
 
 }  // namespace spectra::montecarlo

@@ -14,6 +14,7 @@ enum class Purpose : std::uint32_t {
     branch = 2,
     connection = 3,  ///< how hyper-connections read and write streams
     slope = 4,       ///< φ'(h) of activations
+    probe = 5,       ///< start vectors of quadrature; one a "layer"
     test = 255,
 };
 

@@ -1,12 +1,14 @@
 #include "report/terminal.hpp"
 
 #include "report/figure.hpp"
+#include "report/page.hpp"
 #include "report/wording.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
@@ -14,130 +16,6 @@
 
 namespace spectra::report {
 namespace {
-
-std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string padded(std::string_view text, std::size_t width) {
-    return std::string(text) + std::string(width - std::min(width, width_of(text)), ' ');
-}
-
-std::string right_padded(std::string_view text, std::size_t width) {
-    return std::string(width - std::min(width, width_of(text)), ' ') + std::string(text);
-}
-
-/// The same in ASCII.
-std::string ascii(std::string_view text) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 23> table = {{
-        {"σ", "sigma"}, {"²", "^2"},  {"ρ", "rho"}, {"×", "x"},  {"−", "-"},  {"–", "-"},
-        {"±", "+-"},    {"η", "eta"}, {"·", "*"},   {"≤", "<="}, {"≥", ">="}, {"•", "o"},
-        {"∘", "x"},     {"▁", "."},   {"▂", "."},   {"▃", ":"},  {"▄", ":"},  {"▅", "|"},
-        {"▆", "|"},     {"▇", "#"},   {"█", "#"},   {"┬", "+"},  {"─", "-"},
-    }};
-    std::string out;
-    for (std::size_t k = 0; k < text.size();) {
-        if (static_cast<unsigned char>(text[k]) < 0x80) {
-            out += text[k++];
-            continue;
-        }
-        const auto found = std::find_if(table.begin(), table.end(), [&](const auto& entry) {
-            return text.substr(k).starts_with(entry.first);
-        });
-        if (found != table.end()) {
-            out += found->second;
-            k += found->first.size();
-            continue;
-        }
-        out += '?';
-        for (++k; k < text.size() && (text[k] & 0xC0) == 0x80;) ++k;
-    }
-    return out;
-}
-
-/// Stands for a space at which no line is broken.
-constexpr char no_break = '\x1f';
-
-/// A number stays with its "=" and its "%".
-std::string unbroken(std::string text) {
-    for (const std::string_view tie : {" = ", " %", " ± ", "ln s"}) {
-        for (std::size_t at = text.find(tie); at != std::string::npos; at = text.find(tie, at + tie.size())) {
-            std::replace(text.begin() + static_cast<std::ptrdiff_t>(at),
-                         text.begin() + static_cast<std::ptrdiff_t>(at + tie.size()), ' ', no_break);
-        }
-    }
-    return text;
-}
-
-/// Collects lines, keeping to the width.
-class Page {
-public:
-    Page(int columns, bool colour, bool unicode)
-        : columns_(static_cast<std::size_t>(std::max(columns, 40))), colour_(colour), unicode_(unicode) {}
-
-    std::size_t columns() const { return columns_; }
-    std::string text(std::string_view words) const { return unicode_ ? std::string(words) : ascii(words); }
-
-    std::string paint(const std::string& words, const char* code) const {
-        return colour_ && !words.empty() ? fmt::format("\033[{}m{}\033[0m", code, words) : words;
-    }
-
-    void blank() { out_ += '\n'; }
-    void verbatim(std::string line) {
-        line.erase(line.find_last_not_of(' ') + 1);
-        out_ += line + '\n';
-    }
-
-    /// A label and words after it, continued below their beginning.
-    void entry(std::string_view label, std::string_view words, const char* code = nullptr) {
-        const std::size_t indent =
-            label.empty() ? 0 : std::max<std::size_t>(label_width, width_of(label) + 2);
-        std::string line = unbroken(text(words)), part;
-        bool first = true;
-        std::size_t length = 0;
-        const auto flush = [&] {
-            std::replace(part.begin(), part.end(), no_break, ' ');
-            const std::string head = first ? padded(label, indent) : std::string(indent, ' ');
-            out_ += (first ? paint(head, "1") : head) + (code ? paint(part, code) : part) + '\n';
-            first = false;
-            part.clear();
-            length = 0;
-        };
-        const std::size_t room = columns_ - indent;
-        for (std::size_t begin = 0; begin < line.size();) {
-            const std::size_t end = std::min(line.find(' ', begin), line.size());
-            std::string word = line.substr(begin, end - begin);
-            begin = end + 1;
-            if (length > 0 && length + 1 + width_of(word) > room) flush();
-            while (width_of(word) > room) {  // a word that no line holds
-                std::size_t cut = 0, taken = 0;
-                while (taken < room || (cut < word.size() && (word[cut] & 0xC0) == 0x80)) {
-                    if ((word[cut] & 0xC0) != 0x80) ++taken;
-                    ++cut;
-                }
-                part = word.substr(0, cut);
-                word.erase(0, cut);
-                flush();
-            }
-            if (length > 0) {
-                part += ' ';
-                ++length;
-            }
-            part += word;
-            length += width_of(word);
-        }
-        if (length > 0 || first) flush();
-    }
-
-    std::string take() { return std::move(out_); }
-
-private:
-    static constexpr std::size_t label_width = 12;
-    std::size_t columns_;
-    bool colour_, unicode_;
-    std::string out_;
-};
 
 const Metrics* metrics_of(const Report& report, std::string_view source) {
     for (const auto& [name, metrics] : report.metrics) {
@@ -169,24 +47,6 @@ void add_computed(Page& page, const Report& report) {
                         simulation.seconds, simulation.interrupted() ? " (stopped early)" : ""),
             simulation.interrupted() ? "33" : nullptr);
     }
-}
-
-/// A number in less than `width` characters, with up to five digits.
-std::string cell(double value, std::size_t width) {
-    if (std::isnan(value)) return "-";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    std::string text;
-    for (int digits = 5; digits > 0 && (text.empty() || text.size() >= width); --digits) {
-        text = fmt::format("{:.{}g}", value, digits);
-    }
-    return text;
-}
-
-/// "1.053 ± 0.004": digits as the error, above 0, allows.
-std::string with_error(double value, double error) {
-    if (std::abs(value) < 1e-3 || std::abs(value) >= 1e5) return fmt::format("{:.3g} ± {:.1g}", value, error);
-    const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 6);
-    return fmt::format("{:.{}f} ± {:.{}f}", value, digits, error, digits);
 }
 
 void add_metrics(Page& page, const Report& report) {
@@ -560,91 +420,6 @@ std::string terminal_page(const Report& report, int columns, bool colour, bool u
     if (report.sensitivity) add_sensitivity(page, report);
     if (report.average) add_average(page, report);
     add_plot(page, report);
-    if (!report.files.empty()) {
-        page.blank();
-        for (const auto& file : report.files) page.verbatim("wrote " + file);
-    }
-    return page.take();
-}
-
-namespace {
-
-std::string layers(int depth) {
-    return depth == 1 ? "1 layer" : fmt::format("{} layers", depth);
-}
-
-/// With as many digits as it takes to tell it from what had to be kept.
-std::string share_left(double left, double keep) {
-    if (percent(left) != percent(keep)) return percent(left);
-    for (int digits = 2; digits < 8; ++digits)
-        if (std::string text = fmt::format("{:.{}f} %", 100 * left, digits);
-            text != fmt::format("{:.{}f} %", 100 * keep, digits))
-            return text;
-    return percent(left);
-}
-
-std::string depth_sentence(const DepthReport& report) {
-    const auto& limit = report.limit;
-    const std::string kept = fmt::format("at least {} of the singular values at or above {:.6g}",
-                                         percent(report.keep), report.above);
-    if (limit.stopped) return fmt::format("Stopped. Depths up to {} keep {}.", limit.depth, kept);
-    if (!limit.failed)
-        return fmt::format("Every depth evaluated, up to {}, keeps {}.", layers(limit.depth), kept);
-    double left = std::nan("");
-    for (const auto& p : limit.points)
-        if (p.depth == limit.depth + 1) left = p.share;
-    const std::string next = std::isnan(left) ? fmt::format("{} could not be solved", layers(limit.depth + 1))
-                                              : fmt::format("with {} {} are left", layers(limit.depth + 1),
-                                                            share_left(left, report.keep));
-    if (limit.depth == 0) return fmt::format("No depth keeps {}: {}.", kept, next);
-    return fmt::format("{} {}; {}.",
-                       limit.depth == 1 ? "1 layer keeps" : fmt::format("Up to {} layers keep", limit.depth),
-                       kept, next);
-}
-
-std::string draws_sentence(const DepthReport& report) {
-    int open = 0;
-    for (const auto& draw : report.draws) open += draw.failed ? 0 : 1;
-    std::string words = fmt::format(
-        "Over {} draws of the mixers the limit has the median {:.3g}; half lie in {:.3g}–{:.3g}, all in "
-        "{:.0f}–{:.0f}.",
-        report.draws.size(), limit_quantile(report, 0.5), limit_quantile(report, 0.25),
-        limit_quantile(report, 0.75), limit_quantile(report, 0), limit_quantile(report, 1));
-    if (open > 0)
-        words +=
-            fmt::format(" {} of them did not fail up to {}, where the search ended.", open, report.max_depth);
-    return words;
-}
-
-}  // namespace
-
-std::string terminal_page(const DepthReport& report, int columns, bool colour, bool unicode) {
-    Page page(columns, colour, unicode);
-    page.entry("", report.title, "1");
-    page.blank();
-    page.verbatim(page.paint(
-        page.text(fmt::format("{:>8}{:>16}", "layers", fmt::format("share ≥ {:.4g}", report.above))), "1"));
-    // Around the answer, and coarsely elsewhere.
-    const auto& limit = report.limit;
-    int shown = 0;
-    for (const auto& p : limit.points) {
-        const bool near = std::abs(p.depth - limit.depth) <= 2;
-        if (!near && p.depth < shown + shown / 2 && p.depth != limit.points.back().depth) continue;
-        if (!near) shown = p.depth;
-        const std::string line =
-            fmt::format("{:>8}{:>14.4f}{}", p.depth, p.share, p.certified ? "" : "  not certified");
-        page.verbatim(p.certified ? line : page.paint(line, "31"));
-    }
-    page.blank();
-    page.entry("", depth_sentence(report), limit.certified ? "1" : "31");
-    if (!limit.again.empty()) {
-        std::string list;
-        for (const int depth : limit.again) list += (list.empty() ? "" : ", ") + std::to_string(depth);
-        page.entry("",
-                   fmt::format("Deeper networks keep it again: L = {}. The share does not only fall.", list),
-                   "33");
-    }
-    if (!report.draws.empty()) page.entry("", draws_sentence(report));
     if (!report.files.empty()) {
         page.blank();
         for (const auto& file : report.files) page.verbatim("wrote " + file);

@@ -1,6 +1,7 @@
 #include "montecarlo/layer.hpp"
 
 #include "montecarlo/branches.hpp"
+#include "support/expect_refused.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>
@@ -16,8 +17,10 @@ using namespace spectra;
 using namespace spectra::tests;
 using montecarlo::Layer;
 using montecarlo::scaled_layers;
+using montecarlo::Slopes;
 using montecarlo::spread;
 using montecarlo::with_mixers;
+using spectra::testing::expect_refused;
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
@@ -135,6 +138,24 @@ TEST(Layer, OtherMixersKeepTheBranches) {
                 EXPECT_EQ(*direct[l].law, *changed[l].law) << name;
             }
         }
+    }
+}
+
+TEST(Layer, OnlyActivationsWithValuesPropagate) {
+    const Network plain = make_network(Mixer::Identity(2, 2), 3, 4, 0);
+    for (const auto& [name, branch] : every_branch(2, 3, 0.3)) {
+        const Network network = with_branch(plain, branch);
+        const auto* activation = std::get_if<ActivationBranch>(&branch);
+        if (activation && activation->activation.kind == ActivationKind::bernoulli) {
+            expect_refused([&] { scaled_layers(network, Slopes::propagated); },
+                           {"slopes are propagated", "bernoulli has no values", "accepted: drawn"});
+            continue;
+        }
+        const auto layers = scaled_layers(network, Slopes::propagated);
+        // Other mixers keep what the slopes are.
+        for (const auto& stack : {layers, with_mixers(layers, network.mixers)})
+            for (const auto& layer : stack) EXPECT_EQ(layer.propagated(), activation != nullptr) << name;
+        for (const auto& layer : scaled_layers(network)) EXPECT_FALSE(layer.propagated()) << name;
     }
 }
 

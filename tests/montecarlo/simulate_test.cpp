@@ -3,6 +3,7 @@
 #include "montecarlo/branches.hpp"
 #include "montecarlo/histogram.hpp"
 #include "montecarlo/rounding.hpp"
+#include "montecarlo/same_simulation.hpp"
 #include "montecarlo/sampler.hpp"
 #include "montecarlo/statistics.hpp"
 #include "support/networks.hpp"
@@ -13,10 +14,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <numbers>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -180,15 +186,8 @@ TEST(Simulate, IdenticalForAnyNumberOfThreads) {
                 const auto reference = simulate(network, settings);
                 for (const int threads : {2, 3, 4}) {
                     settings.threads = threads;
-                    const auto out = simulate(network, settings);
-                    EXPECT_EQ(out.log_values, reference.log_values) << name << ", " << threads;
-                    EXPECT_EQ(out.counts, reference.counts) << name << ", " << threads;
-                    EXPECT_EQ(out.log_edges, reference.log_edges) << name << ", " << threads;
-                    EXPECT_EQ(out.mean_square, reference.mean_square) << name << ", " << threads;
-                    EXPECT_EQ(out.mean_square_error, reference.mean_square_error) << name << ", " << threads;
-                    EXPECT_EQ(out.law.log_floor(), reference.law.log_floor()) << name << ", " << threads;
-                    EXPECT_EQ(out.largest, reference.largest) << name << ", " << threads;
-                    EXPECT_EQ(out.smallest, reference.smallest) << name << ", " << threads;
+                    EXPECT_EQ(difference(simulate(network, settings), reference), "")
+                        << name << ", " << threads;
                 }
             }
         }
@@ -212,11 +211,17 @@ TEST(Simulate, HistogramIsTheValuesHistogram) {
     EXPECT_TRUE(counted.log_values.empty());
     EXPECT_TRUE(kept.counts.empty());
     montecarlo::LogHistogram histogram(std::log(exact_mean_square(network)));
-    histogram.add(kept.log_values);
-    EXPECT_EQ(counted.counts, histogram.counts());
-    EXPECT_EQ(counted.log_edges, histogram.edges());
-    EXPECT_EQ(counted.below, histogram.below());
+    for (std::size_t k = 0; k < 20; ++k) histogram.add(std::span(kept.log_values).subspan(15 * k, 15));
+    const auto counts = histogram.counts();
+    EXPECT_EQ(counted.counts, counts.counts);
+    EXPECT_EQ(counted.log_edges, counts.edges);
+    EXPECT_EQ(counted.count_squares, counts.count_squares);
+    EXPECT_EQ(counted.cumulative_squares, counts.cumulative_squares);
+    EXPECT_EQ(counted.below, counts.below);
     EXPECT_EQ(counted.above, 0);
+    EXPECT_EQ(counted.window, kept.window);
+    EXPECT_EQ(counted.collapsed, kept.collapsed);
+    EXPECT_EQ(counted.errors, kept.errors);
     EXPECT_EQ(counted.mean_square, kept.mean_square);
     EXPECT_EQ(counted.law.log_floor(), kept.law.log_floor());
     const double width = 1 / montecarlo::LogHistogram::bins_per_unit;
@@ -317,18 +322,18 @@ TEST(Simulate, AllZero) {
     EXPECT_EQ(out.law.metrics().effective_rank, 0);
 }
 
-TEST(Simulate, RankDeficientMixersFallBelowTheFloor) {
-    // Half of the singular values are zero but for rounding: counted as unresolved, not compared.
+TEST(Simulate, ZerosOfRankDeficientMixersAreExact) {
+    // Half of the singular values are zero but for rounding, which the graded product leaves out.
     mixers::Recipe recipe;
     recipe.family = mixers::Family::grassmann;
     const auto network =
         make_network(mixers::draw_layers(recipe, 4, 3, true, 1), 5, std::vector<double>{0, 0, 0});
     const auto out = simulate(network, options(3));
-    EXPECT_EQ(out.law.unresolved(), 30U);
+    EXPECT_EQ(out.law.log_floor(), -infinity);
+    EXPECT_EQ(std::count(out.log_values.begin(), out.log_values.end(), -infinity), 30);
     Density density;
     density.atoms = {{-infinity, 0.5}, {0, 0.5}};
     const auto compared = agreement(out.law, Spectrum::from_density(density));
-    EXPECT_EQ(compared.left_out, 30U);
     EXPECT_LT(compared.wasserstein1_log, 100 * epsilon);
     EXPECT_LT(compared.wasserstein1, 100 * epsilon);
 }
@@ -405,12 +410,366 @@ TEST(Simulate, MemoryNeeded) {
     EXPECT_LT(with(IsotropicBranch{{}, {{1, 2}}}), small + 3 * matrix);
     EXPECT_EQ(with(hyper_connection(4, 10, 1)), small - matrix + matrix / 16 + matrix / 2);
     EXPECT_EQ(with(TiedBranch{1, reading(4, 0), writing(4, 0)}), small - matrix + matrix / 8 + matrix / 2);
+    // A checkpoint copies values. A GPU is given samples, and gives them back, a block at a time; the
+    // processor takes over where there is none.
+    settings.checkpoint = [](const Simulation&) {};
+    EXPECT_EQ(montecarlo::memory_needed(network, settings), small + 2 * 100 * 100 * sizeof(double));
+    settings.checkpoint = nullptr;
+    settings.device = montecarlo::Device::cuda;
+    EXPECT_EQ(montecarlo::memory_needed(network, settings), small);
+    settings.samples = 100'000;
+    settings.redrawn = mixers::Recipe();
+    settings.keep = Keep::histogram;
+    const auto narrow = make_network(Mixer::Identity(4, 4), 10, 1, 0.005);
+    EXPECT_GT(montecarlo::memory_needed(narrow, settings), 1024 * 2 * 10 * 16 * sizeof(double));
     // Too large for any machine, and for size_t.
     settings.samples = std::numeric_limits<int>::max();
     auto vast = network;
     vast.width = std::numeric_limits<int>::max();
     settings.keep = Keep::values;
     EXPECT_EQ(montecarlo::memory_needed(vast, settings), std::numeric_limits<std::size_t>::max());
+}
+
+Simulation after(const Network& network, Options settings, int samples) {
+    settings.samples = samples;
+    return stored(simulate(network, settings));
+}
+
+TEST(Simulate, ContinuedFromAnySampleOn) {
+    mixers::Recipe recipe;
+    recipe.family = mixers::Family::cayley_hybrid;
+    auto network = draw_network(recipe.family, 2, 3, 3, 0);
+    for (const auto& [name, branch] : every_branch(2, 3, 0.4)) {
+        network.branch = branch;
+        for (const Keep keep : {Keep::values, Keep::histogram}) {
+            for (const bool redrawn : {false, true}) {
+                auto settings = options(7);
+                settings.keep = keep;
+                if (redrawn) settings.redrawn = recipe;
+                const auto whole = simulate(network, settings);
+                for (int k = 0; k <= 7; ++k) {
+                    const auto first = after(network, settings, k);
+                    settings.resume = &first;
+                    EXPECT_EQ(difference(simulate(network, settings), whole), "") << name << ", from " << k;
+                    settings.resume = nullptr;
+                }
+            }
+        }
+    }
+}
+
+TEST(Simulate, ContinuedAgainAndAgain) {
+    const auto network = draw_network(mixers::Family::gaussian, 2, 40, 3, 0.1);
+    for (const Keep keep : {Keep::values, Keep::histogram}) {
+        auto settings = options(30);
+        settings.keep = keep;
+        const auto whole = simulate(network, settings);
+        Simulation last = after(network, settings, 0);
+        for (int k = 1; k <= 30; ++k) {
+            settings.samples = k;
+            settings.resume = &last;
+            const auto next = simulate(network, settings);
+            if (k == 30) {
+                EXPECT_EQ(difference(next, whole), "");
+            }
+            last = stored(next);
+        }
+    }
+}
+
+TEST(Simulate, StoppedAndContinued) {
+    const auto network = draw_network(mixers::Family::cayley, 2, 2, 6, 0.1);
+    const auto whole = simulate(network, options(40));
+    std::atomic<bool> stop = false;
+    auto settings = options(40, 3);
+    settings.stop = &stop;
+    settings.progress = [&stop](int done, int) {
+        if (done == 11) stop = true;
+    };
+    const auto first = stored(simulate(network, settings));
+    EXPECT_LT(first.samples, 40);
+    stop = false;
+    std::vector<int> seen;
+    settings.progress = [&seen](int done, int) { seen.push_back(done); };
+    settings.resume = &first;
+    EXPECT_EQ(difference(simulate(network, settings), whole), "");
+    EXPECT_EQ(seen.front(), first.samples + 1);
+    EXPECT_EQ(seen.back(), 40);
+}
+
+TEST(Simulate, ValuesAreContinuedAsAHistogram) {
+    // Automatically so where more samples are asked for than fit: the whole run would have counted them.
+    const auto network = draw_network(mixers::Family::cayley, 2, 2, 3, 0.1);
+    auto settings = options(9);
+    settings.keep = Keep::histogram;
+    const auto whole = simulate(network, settings);
+    settings.keep = Keep::values;
+    const auto first = after(network, settings, 4);
+    settings.resume = &first;
+    settings.keep = Keep::histogram;
+    EXPECT_EQ(difference(simulate(network, settings), whole), "");
+    // A histogram stays one, and cannot become values.
+    const auto counted = after(network, settings, 4 + 1);
+    settings.resume = &counted;
+    settings.keep = Keep::automatic;
+    EXPECT_EQ(difference(simulate(network, settings), whole), "");
+    settings.keep = Keep::values;
+    EXPECT_THROW(simulate(network, settings), std::invalid_argument);
+}
+
+TEST(Simulate, OtherSamplesAreNotContinued) {
+    auto network = draw_network(mixers::Family::cayley, 2, 2, 3, 0.1);
+    auto settings = options(9);
+    const auto first = after(network, settings, 4);
+    settings.resume = &first;
+    const auto refusal = [](const Network& other, const Options& with) -> std::string {
+        try {
+            simulate(other, with);
+        } catch (const std::invalid_argument& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    EXPECT_EQ(refusal(network, settings), "accepted");
+    auto other = settings;
+    other.seed = 2;
+    EXPECT_EQ(refusal(network, other), "seed is 2; in the samples to be continued it is 1");
+    other = settings;
+    other.samples = 3;
+    EXPECT_EQ(refusal(network, other), "samples is 3; there are 4 to be continued");
+    other = settings;
+    mixers::Recipe recipe;
+    other.redrawn = recipe;
+    EXPECT_EQ(refusal(network, other), "mixers are redrawn; in the samples to be continued they are fixed");
+    auto wider = network;
+    wider.width = 4;
+    EXPECT_EQ(refusal(wider, settings), "width is 4; in the samples to be continued it is 3");
+    auto deeper = draw_network(mixers::Family::cayley, 2, 3, 3, 0.1);
+    EXPECT_EQ(refusal(deeper, settings), "depth is 3; in the samples to be continued it is 2");
+    auto mixed = network;
+    mixed.mixers[1](0, 1) = std::nextafter(mixed.mixers[1](0, 1), 1.0);
+    EXPECT_EQ(refusal(mixed, settings),
+              "the network's mixers are others than in the samples to be continued");
+    for (const auto& [name, branch] : every_branch(2, 2, 0.3)) {
+        auto branched = network;
+        branched.branch = branch;
+        EXPECT_EQ(refusal(branched, settings),
+                  "the network's branch is another than in the samples to be continued")
+            << name;
+    }
+    auto on_gpu = first;
+    on_gpu.device = "cuda: some";
+    on_gpu.fingerprint.replace(on_gpu.fingerprint.find("device cpu"), std::string::npos, "device cuda: some");
+    other = settings;
+    other.resume = &on_gpu;
+    EXPECT_EQ(refusal(network, other), "device is cpu; in the samples to be continued it is cuda: some");
+    // Damaged ones neither.
+    auto damaged = first;
+    damaged.log_values.pop_back();
+    other.resume = &damaged;
+    EXPECT_EQ(refusal(network, other), "the samples to be continued are damaged: 23 values, not 24");
+    damaged = first;
+    damaged.fingerprint.clear();
+    EXPECT_EQ(refusal(network, other), "what was drawn in the samples to be continued is not known: \"\"");
+    damaged = first;
+    damaged.mean_square_state.count = 3;
+    EXPECT_NE(refusal(network, other), "accepted");
+    settings.keep = Keep::histogram;
+    settings.resume = nullptr;
+    damaged = after(network, settings, 4);
+    damaged.below += 1;
+    other.keep = Keep::histogram;
+    EXPECT_EQ(refusal(network, other),
+              "the samples to be continued are damaged: the counts do not add up to 24");
+}
+
+TEST(Simulate, CheckpointsAreWhatARunOfSoManySamplesGives) {
+    const auto network = draw_network(mixers::Family::bistochastic, 2, 4, 4, 0.1);
+    for (const Keep keep : {Keep::values, Keep::histogram}) {
+        for (const int threads : {1, 3}) {
+            auto settings = options(60, threads);
+            settings.keep = keep;
+            const auto whole = simulate(network, settings);
+            std::vector<Simulation> seen;
+            std::atomic<int> inside = 0;
+            settings.checkpoint_seconds = 0;
+            settings.checkpoint = [&](const Simulation& so_far) {
+                EXPECT_EQ(++inside, 1);
+                seen.push_back(so_far);
+                --inside;
+            };
+            EXPECT_EQ(difference(simulate(network, settings), whole), "");
+            ASSERT_FALSE(seen.empty());
+            settings.checkpoint = nullptr;
+            for (const auto& so_far : seen) {
+                EXPECT_GT(so_far.samples, 0);
+                settings.samples = so_far.samples;
+                auto alone = simulate(network, settings);
+                alone.samples_requested = 60;
+                EXPECT_EQ(difference(so_far, alone), "") << so_far.samples;
+                settings.samples = 60;
+                const auto kept = stored(so_far);
+                settings.resume = &kept;
+                EXPECT_EQ(difference(simulate(network, settings), whole), "") << so_far.samples;
+                settings.resume = nullptr;
+            }
+        }
+    }
+}
+
+TEST(Simulate, CheckpointsTakeLittleOfTheTime) {
+    const auto network = draw_network(mixers::Family::bistochastic, 2, 4, 4, 0.1);
+    auto settings = options(3000, 1);
+    settings.checkpoint_seconds = 0;
+    double spent = 0;
+    settings.checkpoint = [&spent](const Simulation&) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        spent += 2e-3;
+    };
+    const auto out = simulate(network, settings);
+    EXPECT_GT(spent, 0);
+    EXPECT_LT(spent, 0.05 * out.seconds + 2 * 2e-3);
+    settings.checkpoint = [](const Simulation&) { throw std::runtime_error("disk full"); };
+    EXPECT_THROW(simulate(network, settings), std::runtime_error);
+}
+
+TEST(Simulate, StopsWhereTheErrorIsSmallEnough) {
+    const auto network = draw_network(mixers::Family::cayley, 2, 3, 5, 0.2);
+    auto settings = options(5000, 1);
+    settings.until_error = 0.01;
+    const auto reference = simulate(network, settings);
+    EXPECT_TRUE(reference.converged);
+    EXPECT_FALSE(reference.interrupted());
+    EXPECT_LE(reference.errors.largest(), 0.01);
+    EXPECT_GE(reference.samples, 64);
+    EXPECT_LT(reference.samples, 5000);
+    EXPECT_EQ(reference.samples % 16, 0);
+    // It is the first such number of samples.
+    for (int k = 32; k < reference.samples; k += 16)
+        EXPECT_GT(simulate(network, options(k)).errors.largest(), 0.01) << k;
+    for (const Keep keep : {Keep::values, Keep::histogram}) {
+        settings.keep = keep;
+        settings.threads = 1;
+        const auto expected = simulate(network, settings);
+        EXPECT_EQ(expected.samples, reference.samples);
+        for (const int threads : {2, 4}) {
+            settings.threads = threads;
+            EXPECT_EQ(difference(simulate(network, settings), expected), "") << threads;
+        }
+        // From any sample before, and from the last; with a smaller error asked for, as if from the start.
+        for (const int k : {1, 31, 32, 40, reference.samples}) {
+            auto part = settings;
+            part.until_error.reset();
+            part.resume = nullptr;
+            const auto first = after(network, part, k);
+            settings.resume = &first;
+            EXPECT_EQ(difference(simulate(network, settings), expected), "") << k;
+        }
+        settings.resume = nullptr;
+        settings.until_error = 0.005;
+        const auto finer = simulate(network, settings);
+        EXPECT_GT(finer.samples, reference.samples);
+        const auto first = stored(expected);
+        settings.resume = &first;
+        EXPECT_EQ(difference(simulate(network, settings), finer), "");
+        settings.resume = nullptr;
+        settings.until_error = 0.01;
+    }
+    settings.samples = 40;
+    settings.until_error = 1e-9;
+    EXPECT_FALSE(simulate(network, settings).converged);
+    settings.until_error = 0;
+    EXPECT_THROW(simulate(network, settings), std::invalid_argument);
+    // Noiseless: nothing varies.
+    settings.until_error = 1e-3;
+    settings.samples = 100;
+    EXPECT_EQ(simulate(make_network(Mixer::Identity(2, 2), 2, 3, 0), settings).samples, 32);
+}
+
+TEST(Simulate, ErrorsAreThoseOfRepeatedRuns) {
+    // Many runs with seeds of their own: their spread is what one run says its errors are.
+    const auto network = draw_network(mixers::Family::bistochastic, 2, 3, 4, 0.5);
+    constexpr int runs = 200, samples = 40;
+    montecarlo::RunningMean window, collapsed, square, distance;
+    montecarlo::SamplingErrors mean;
+    auto settings = options(4000);
+    settings.seed = 1000;
+    const auto long_run = simulate(network, settings);
+    const double rms = std::sqrt(long_run.mean_square);
+    double spread_window = 0, spread_collapsed = 0, spread_square = 0;
+    for (int k = 0; k < runs; ++k) {
+        settings = options(samples);
+        settings.seed = static_cast<std::uint64_t>(k) + 1;
+        const auto out = simulate(network, settings);
+        const auto expected = long_run.law.metrics();
+        const auto metrics = out.law.metrics();
+        spread_window += std::pow(metrics.window - expected.window, 2) / runs;
+        spread_collapsed += std::pow(metrics.collapsed - expected.collapsed, 2) / runs;
+        spread_square += std::pow(out.mean_square / long_run.mean_square - 1, 2) / runs;
+        distance.add(agreement(out.law, long_run.law).wasserstein1 / rms, 0);
+        mean.window += out.errors.window / runs;
+        mean.collapsed += out.errors.collapsed / runs;
+        mean.mean_square += out.errors.mean_square / runs;
+        mean.wasserstein1 += out.errors.wasserstein1 / runs;
+    }
+    EXPECT_NEAR(mean.window, std::sqrt(spread_window), 0.2 * mean.window);
+    EXPECT_NEAR(mean.collapsed, std::sqrt(spread_collapsed), 0.2 * mean.collapsed);
+    EXPECT_NEAR(mean.mean_square, std::sqrt(spread_square), 0.2 * mean.mean_square);
+    EXPECT_NEAR(mean.wasserstein1, distance.mean(), 0.15 * mean.wasserstein1);
+}
+
+TEST(Simulate, DensityEstimates) {
+    const auto network = draw_network(mixers::Family::bistochastic, 2, 3, 4, 0.5);
+    auto settings = options(25);
+    settings.keep = Keep::values;
+    const auto kept = simulate(network, settings);
+    settings.keep = Keep::histogram;
+    const auto counted = simulate(network, settings);
+    for (const bool log : {true, false}) {
+        const auto density = log ? log_density_estimate(counted) : linear_density_estimate(counted);
+        const auto same = log ? log_density_estimate(kept) : linear_density_estimate(kept);
+        EXPECT_EQ(density.edges, same.edges);
+        EXPECT_EQ(density.density, same.density);
+        EXPECT_EQ(density.standard_error, same.standard_error);
+        double mass = 0;
+        for (std::size_t b = 0; b < density.density.size(); ++b) {
+            const double lower = density.edges[b], upper = density.edges[b + 1];
+            montecarlo::RunningMean plain;
+            for (std::size_t k = 0; k < 25; ++k) {
+                const auto values = std::span(kept.log_values).subspan(8 * k, 8);
+                const auto count = std::count_if(values.begin(), values.end(), [&](double x) {
+                    const double place = log ? x : std::exp(x);
+                    return place >= lower && place < upper;
+                });
+                plain.add(static_cast<double>(count) / 8 / (upper - lower), 0);
+            }
+            EXPECT_NEAR(density.density[b], plain.mean(), 1e-12 * plain.mean());
+            EXPECT_NEAR(density.standard_error[b], plain.standard_error(), 1e-12 * plain.mean());
+            mass += density.density[b] * (upper - lower);
+        }
+        EXPECT_NEAR(mass, 1, 1e-12);
+    }
+    EXPECT_TRUE(log_density_estimate(Simulation()).density.empty());
+}
+
+/// Most memory this process has held, in bytes, since it was last reset.
+std::size_t peak_memory() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("VmHWM:")) return std::stoul(line.substr(6)) * 1024;
+    return 0;
+}
+
+TEST(Simulate, AHistogramsMemoryDoesNotGrowWithTheSamples) {
+    const auto network = draw_network(mixers::Family::cayley, 2, 1, 8, 0.1);
+    auto settings = options(2'000, 2);
+    settings.keep = Keep::histogram;
+    simulate(network, settings);
+    const std::size_t few = peak_memory();
+    if (few == 0) GTEST_SKIP() << "no /proc";
+    settings.samples = 20'000;
+    simulate(network, settings);
+    EXPECT_LT(peak_memory(), few + 500'000U);  // 18000 samples more: 2.3 MB of values
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "montecarlo/cuda/backend.hpp"
 
 #include "montecarlo/cuda/bisection.cuh"
+#include "montecarlo/cuda/forward.cuh"
+#include "montecarlo/cuda/graded.cuh"
 #include "montecarlo/cuda/householder.cuh"
 #include "montecarlo/cuda/product.cuh"
 #include "montecarlo/cuda/runtime.cuh"
@@ -11,6 +13,7 @@
 #include <cmath>
 #include <exception>
 #include <new>
+#include <numbers>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -42,6 +45,17 @@ int exponent_of(const std::vector<Layer>& layers) {
     return exponent;
 }
 
+/// ‖J‖_F² and a power of two, from ln s in ascending order.
+Drawn from_values(std::span<const double> log_values, int info) {
+    Drawn out{0, 0, info};
+    const double top = log_values.back();
+    if (!std::isfinite(top)) return out;
+    out.exponent = std::lround(top / std::numbers::ln2);
+    for (const double x : log_values)
+        out.norm2 += std::exp(2 * (x - static_cast<double>(out.exponent) * std::numbers::ln2));
+    return out;
+}
+
 /// What all samples of a run share, on the device: pre and post, and the laws' singular values.
 struct Shared {
     Buffer<double> numbers;
@@ -56,14 +70,17 @@ int factor_size(const Layer& layer, int streams, int width) {
 template <class Real>
 class Device final : public Backend {
 public:
+    /// On the calling thread's device.
     Device(int streams, int width, std::string name)
         : streams_(streams), width_(width), size_(streams * width), name_(std::move(name)) {
+        check(cudaGetDevice(&device_), "cudaGetDevice");
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
         const std::size_t room = std::min(free / 10 * 8, batch_bytes);
         const std::size_t wanted = std::min(room / bytes_a_sample(), largest_batch);
         if (free / 10 * 8 < bytes_a_sample()) throw std::bad_alloc();
         batch_ = static_cast<int>(std::max<std::size_t>(wanted, 1));
+        graded_batch_ = (batch_ + 2) / 3;  // six matrices more
     }
 
     std::string device() const override { return name_; }
@@ -72,7 +89,7 @@ public:
     void draw(std::span<const std::vector<Layer>> layers, std::uint64_t seed, std::uint32_t first,
               std::span<Drawn> drawn, std::span<double> log_values) override {
         const auto n = unsigned_of(size_);
-        in_batches(layers, seed, first, drawn, [&](Matrices<Real> product, std::size_t begin) {
+        draw_products(layers, seed, first, drawn, [&](Matrices<Real> product, std::size_t begin) {
             bidiagonalise(product, exchange_, diagonal_.data(), beside_.data(), stream_);
             log_singular_values(size_, product.count, diagonal_.data(), beside_.data(), states_.data(),
                                 values_.data(), stream_);
@@ -83,11 +100,27 @@ public:
         });
     }
 
+    void draw_graded(std::span<const std::vector<Layer>> layers, std::uint64_t seed,
+                     std::span<const std::uint32_t> samples, std::span<Drawn> drawn,
+                     std::span<double> log_values) override {
+        if (samples.size() != drawn.size())
+            throw std::invalid_argument("cuda::Backend: as many samples as there is room for");
+        std::fill(drawn.begin(), drawn.end(), Drawn{});
+        if constexpr (std::is_same_v<Real, double>) {
+            if (size_ > max_graded_size) return;
+            const auto n = unsigned_of(size_);
+            in_batches(layers, drawn, graded_batch_, [&](Stacks own, std::size_t begin, std::size_t count) {
+                one_graded_batch(own, seed, samples.subspan(begin, count), drawn.subspan(begin, count),
+                                 log_values.subspan(begin * n, count * n));
+            });
+        }
+    }
+
     void draw_matrices(std::span<const std::vector<Layer>> layers, std::uint64_t seed, std::uint32_t first,
                        std::span<Drawn> drawn, std::span<double> matrices) override {
         const auto n = unsigned_of(size_);
         std::vector<Real> host;
-        in_batches(layers, seed, first, drawn, [&](Matrices<Real> product, std::size_t begin) {
+        draw_products(layers, seed, first, drawn, [&](Matrices<Real> product, std::size_t begin) {
             host.resize(unsigned_of(product.count) * product.stride);
             check(cudaMemcpyAsync(host.data(), product.data, host.size() * sizeof(Real),
                                   cudaMemcpyDeviceToHost, stream_),
@@ -108,7 +141,7 @@ private:
     /// Three matrices serve every branch but the laws, which need two more; vectors are few.
     std::size_t bytes_a_sample() const {
         return (5 * matrix_numbers(size_) + 8 * unsigned_of(size_) + 64) * sizeof(Real) +
-               (2 * unsigned_of(size_) + 64) * sizeof(double);
+               (5 * unsigned_of(size_) + 64) * sizeof(double);
     }
 
     /// Matrices in a buffer that grows as needed.
@@ -126,36 +159,49 @@ private:
         return buffer.data();
     }
 
-    template <class Finish>
-    void in_batches(std::span<const std::vector<Layer>> layers, std::uint64_t seed, std::uint32_t first,
-                    std::span<Drawn> drawn, Finish finish) {
+    using Stacks = std::span<const std::vector<Layer>>;
+
+    /// Calls one(stacks of the batch, begin, count) for batches of `drawn`.
+    template <class One>
+    void in_batches(Stacks layers, std::span<Drawn> drawn, int& batch, One one) {
         const bool each = layers.size() > 1;
         if (layers.empty() || (each && layers.size() != drawn.size()))
             throw std::invalid_argument(
                 "cuda::Backend: one stack of layers for all samples, or one for each");
+        check(cudaSetDevice(device_), "cudaSetDevice");  // the thread may not be the one that opened it
         upload_shared(layers.front());
         for (std::size_t begin = 0; begin < drawn.size();) {
-            const std::size_t count = std::min(drawn.size() - begin, unsigned_of(batch_));
-            const auto own = each ? layers.subspan(begin, count) : layers;
+            const std::size_t count = std::min(drawn.size() - begin, unsigned_of(batch));
             try {
-                one_batch(own, seed, first + static_cast<std::uint32_t>(begin), drawn.subspan(begin, count),
-                          [&](Matrices<Real> product) { finish(product, begin); });
+                one(each ? layers.subspan(begin, count) : layers, begin, count);
             } catch (const std::bad_alloc&) {
-                if (batch_ <= 1 || count <= 1) throw;
+                if (batch <= 1 || count <= 1) throw;
                 release();
-                batch_ = static_cast<int>((count + 1) / 2);
+                batch = static_cast<int>((count + 1) / 2);
                 continue;
             }
             begin += count;
         }
     }
 
+    template <class Finish>
+    void draw_products(Stacks layers, std::uint64_t seed, std::uint32_t first, std::span<Drawn> drawn,
+                       Finish finish) {
+        in_batches(layers, drawn, batch_, [&](Stacks own, std::size_t begin, std::size_t count) {
+            one_batch(own, seed, first + static_cast<std::uint32_t>(begin), drawn.subspan(begin, count),
+                      [&](Matrices<Real> product) { finish(product, begin); });
+        });
+    }
+
     void release() {
         for (auto* buffer : {&product_, &next_, &layer_, &gaussian_, &turned_, &read_, &written_, &diagonal_,
                              &beside_, &kappa_, &sign_})
             *buffer = Buffer<Real>();
-        for (auto* buffer : {&slopes_, &values_, &parameters_}) *buffer = Buffer<double>();
+        for (auto* buffer : {&slopes_, &values_, &parameters_, &inputs_, &carried_, &branch_})
+            *buffer = Buffer<double>();
+        input_exponents_ = Buffer<int>();
         states_ = Buffer<SampleState>();
+        graded_.release();
         largest_ = Buffer<unsigned long long>();
     }
 
@@ -193,7 +239,8 @@ private:
         shared_.law = pointers(law);
     }
 
-    /// Of each stack: for every layer its mixer, then the factor of the normals (or of a law's matrix).
+    /// Of each stack: for every layer its mixer, the factor of the normals (or of a law's matrix), the
+    /// exponent.
     void upload_parameters(std::span<const std::vector<Layer>> stacks) {
         const auto n = unsigned_of(streams_);
         host_parameters_.clear();
@@ -204,6 +251,7 @@ private:
                 const double sigma = layer.neurons ? layer.neurons->sigma_w : layer.sigma;
                 const double size = factor_size(layer, streams_, width_);
                 host_parameters_.push_back(layer.law ? sigma : sigma / std::sqrt(size));
+                host_parameters_.push_back(layer.exponent);
             }
         }
         reserve(parameters_, host_parameters_.size());
@@ -235,15 +283,14 @@ private:
 
         auto product = matrices(product_, size_, count);
         auto next = matrices(next_, size_, count);
-        const std::size_t layer_numbers = unsigned_of(streams_) * unsigned_of(streams_) + 1;
-        const std::size_t stride = stacks.size() > 1 ? layers.size() * layer_numbers : 0;
         for (std::size_t l = 0; l < layers.size(); ++l) {
-            const double* const own = parameters_.data() + l * layer_numbers;
-            const Skip skip{{own, stride}, streams_, width_};
-            const PerSample scale{own + layer_numbers - 1, stride};
-            const Draws draws{seed, first, layers[l].tied ? 0 : static_cast<std::uint32_t>(l)};
             auto* const largest = largest_.data() + l * drawn.size();
-            const Step step{layers[l], l, draws, skip, scale, largest};
+            const Step step = step_of(stacks, l, seed, first, 0, largest);
+            if (l == 0 && layers[l].propagated()) {
+                reserve_forward(count);
+                forward_ = forward_from(0);
+                begin_forward(step.draws, count);
+            }
             if (l == 0) {
                 first_layer(step, product);
                 continue;
@@ -267,29 +314,117 @@ private:
         Draws draws;
         Skip skip;
         PerSample scale;
+        PerSample exponent;
         unsigned long long* largest;
     };
+
+    /// Layer l of the samples first, first + 1, …, which are number `begin` and so on of the batch.
+    Step step_of(Stacks stacks, std::size_t l, std::uint64_t seed, std::uint32_t first, std::size_t begin,
+                 unsigned long long* largest) const {
+        const auto& layers = stacks.front();
+        const std::size_t layer_numbers = unsigned_of(streams_) * unsigned_of(streams_) + 2;
+        const std::size_t stride = stacks.size() > 1 ? layers.size() * layer_numbers : 0;
+        const double* const own = parameters_.data() + begin * stride + l * layer_numbers;
+        return {layers[l],
+                l,
+                {seed, first, layers[l].tied ? 0 : static_cast<std::uint32_t>(l)},
+                {{own, stride}, streams_, width_},
+                {own + layer_numbers - 2, stride},
+                {own + layer_numbers - 1, stride},
+                largest};
+    }
+
+    void one_graded_batch(Stacks stacks, std::uint64_t seed, std::span<const std::uint32_t> samples,
+                          std::span<Drawn> drawn, std::span<double> log_values) {
+        const auto count = static_cast<int>(samples.size());
+        const auto& layers = stacks.front();
+        upload_parameters(stacks);
+        reserve(values_, log_values.size());
+        const auto drawn_layer = matrices(product_, size_, count);
+        graded_.start(size_, count, stream_);
+        if (layers.front().propagated()) reserve_forward(count);
+        for (std::size_t l = 0; l < layers.size(); ++l) {
+            for (std::size_t begin = 0; begin < samples.size();) {
+                std::size_t end = begin + 1;
+                while (end < samples.size() && samples[end] == samples[end - 1] + 1) ++end;
+                auto part = drawn_layer;
+                part.data += begin * part.stride;
+                part.count = static_cast<int>(end - begin);
+                const Step step = step_of(stacks, l, seed, samples[begin], begin, nullptr);
+                forward_ = forward_from(begin);
+                if (l == 0 && layers[l].propagated()) begin_forward(step.draws, part.count);
+                first_layer(step, part);
+                begin = end;
+            }
+            graded_.multiply(constant(drawn_layer), step_of(stacks, l, seed, 0, 0, nullptr).exponent,
+                             stream_);
+        }
+        graded_.log_values(values_.data(), stream_);
+        std::vector<GradedState> states(samples.size());
+        check(cudaMemcpyAsync(log_values.data(), values_.data(), log_values.size_bytes(),
+                              cudaMemcpyDeviceToHost, stream_),
+              "cudaMemcpy");
+        check(cudaMemcpyAsync(states.data(), graded_.states(), states.size() * sizeof(GradedState),
+                              cudaMemcpyDeviceToHost, stream_),
+              "cudaMemcpy");
+        stream_.wait();
+        const auto n = unsigned_of(size_);
+        for (std::size_t s = 0; s < samples.size(); ++s)
+            drawn[s] = from_values(log_values.subspan(s * n, n), states[s].info);
+    }
 
     static Matrices<const Real> constant(const Matrices<Real>& m) {
         return {m.data, m.size, m.leading, m.stride, m.count};
     }
 
-    /// F with its size and slopes; plus skip.
-    void draw_factor(const Step& step, Skip skip, Matrices<Real> out) {
-        const auto& layer = step.layer;
-        if (layer.law) return draw_law(step, skip, out);
-        const double* slopes = nullptr;
-        if (layer.neurons) {
-            const auto& activation = layer.neurons->activation;
-            reserve(slopes_, unsigned_of(out.count) * unsigned_of(out.size));
+    void reserve_forward(int count) {
+        const auto numbers = unsigned_of(count) * unsigned_of(size_);
+        for (auto* buffer : {&inputs_, &carried_, &branch_}) reserve(*buffer, numbers);
+        reserve(input_exponents_, unsigned_of(count));
+    }
+    /// Of the batch's sample `begin` and those after it.
+    Forward forward_from(std::size_t begin) const {
+        const auto numbers = begin * unsigned_of(size_);
+        return {inputs_.data() + numbers, input_exponents_.data() + begin, carried_.data() + numbers,
+                branch_.data() + numbers};
+    }
+    /// The inputs of networks run forward (forward.hpp), in forward_.
+    void begin_forward(Draws draws, int count) {
+        draw_inputs(size_, count, draws, forward_.values, stream_);
+        check(cudaMemsetAsync(forward_.exponents, 0, unsigned_of(count) * sizeof(int), stream_),
+              "cudaMemset");
+    }
+
+    /// The slopes of a layer's neurons, on the device; `out` may be used to work with.
+    const double* slopes_of(const Step& step, Matrices<Real> out) {
+        const auto& [activation, variance, sigma_w, source] = *step.layer.neurons;
+        const int kind = static_cast<int>(activation.kind);
+        reserve(slopes_, unsigned_of(out.count) * unsigned_of(out.size));
+        if (source == Slopes::propagated) {
+            draw_normals(out, step.draws, 0, step.scale, nullptr, {}, stream_);  // W
+            preactivations(constant(out), forward_, stream_);
+            advance(kind, step.exponent, step.skip, out.count, forward_, slopes_.data(), stream_);
+        } else {
             Draws draws = step.draws;
             draws.layer = static_cast<std::uint32_t>(step.number);
-            draw_slopes({static_cast<int>(activation.kind), activation.probability,
-                         std::sqrt(layer.neurons->preactivation_variance)},
-                        out.size, out.count, draws, slopes_.data(), stream_);
-            slopes = slopes_.data();
+            draw_slopes({kind, activation.probability, std::sqrt(variance)}, out.size, out.count, draws,
+                        slopes_.data(), stream_);
         }
+        return slopes_.data();
+    }
+
+    /// F with its size and slopes; plus skip.
+    void draw_factor(const Step& step, Skip skip, Matrices<Real> out) {
+        if (step.layer.law) return draw_law(step, skip, out);
+        const double* const slopes = step.layer.neurons ? slopes_of(step, out) : nullptr;
         draw_normals(out, step.draws, 0, step.scale, slopes, skip, stream_);
+    }
+
+    /// A layer without noise hands x on.
+    void advance_without_noise(const Step& step, int count) {
+        if (!step.layer.propagated()) return;
+        advance(static_cast<int>(step.layer.neurons->activation.kind), step.exponent, step.skip, count,
+                forward_, nullptr, stream_);
     }
 
     /// U diag(law) Vᵀ (haar.hpp).
@@ -315,6 +450,7 @@ private:
     void first_layer(const Step& step, Matrices<Real> product) {
         const auto& layer = step.layer;
         if (layer.noiseless()) {
+            advance_without_noise(step, product.count);
             fill_layer(product, step.skip, nullptr, nullptr, Matrices<const Real>{}, stream_);
         } else if (layer.hyper_connection()) {
             const auto factor = matrices(layer_, width_, product.count);
@@ -330,6 +466,7 @@ private:
         const auto& layer = step.layer;
         const int count = product.count;
         if (layer.noiseless()) {
+            advance_without_noise(step, count);
             apply_mixer(constant(product), step.skip, nullptr, static_cast<const Real*>(nullptr), 0, 0, next,
                         step.largest, stream_);
         } else if (layer.hyper_connection()) {
@@ -357,8 +494,9 @@ private:
     }
 
     int streams_, width_, size_;
+    int device_ = 0;
     std::string name_;
-    int batch_ = 1;
+    int batch_ = 1, graded_batch_ = 1;
     Stream stream_;
     Shared shared_;
     std::vector<double> host_parameters_;
@@ -366,12 +504,16 @@ private:
     Buffer<Real> product_, next_, layer_, gaussian_, turned_, read_, written_, diagonal_, beside_, kappa_,
         sign_;
     Buffer<double> slopes_, values_, parameters_;
+    Buffer<double> inputs_, carried_, branch_;
+    Buffer<int> input_exponents_;
+    Forward forward_;  // in these
     Exchange<Real> exchange_;
+    GradedProducts graded_;
     Buffer<SampleState> states_;
     Buffer<unsigned long long> largest_;
 };
 
-Backend* open_backend(int streams, int width, Precision precision, std::string& why_not) {
+Backend* open_backend(int streams, int width, Precision precision, std::string& why_not, int local_rank) {
     int devices = 0;
     const cudaError_t status = cudaGetDeviceCount(&devices);
     if (status != cudaSuccess || devices == 0) {
@@ -385,7 +527,9 @@ Backend* open_backend(int streams, int width, Precision precision, std::string& 
     }
     try {
         cudaDeviceProp properties = {};
-        check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+        const int device = local_rank % devices;
+        check(cudaSetDevice(device), "cudaSetDevice");
+        check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
         if (properties.major < 8) {
             why_not = std::string(properties.name) + " has compute capability " +
                       std::to_string(properties.major) + "." + std::to_string(properties.minor) +
@@ -407,6 +551,6 @@ Backend* open_backend(int streams, int width, Precision precision, std::string& 
 
 extern "C" __attribute__((visibility("default"))) spectra::montecarlo::cuda::Backend*
 spectra_open_cuda_backend(int streams, int width, spectra::montecarlo::Precision precision,
-                          std::string& why_not) {
-    return spectra::montecarlo::cuda::open_backend(streams, width, precision, why_not);
+                          std::string& why_not, int local_rank) {
+    return spectra::montecarlo::cuda::open_backend(streams, width, precision, why_not, local_rank);
 }

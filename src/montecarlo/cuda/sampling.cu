@@ -56,46 +56,31 @@ __device__ double entry(const Skip& skip, std::size_t sample, int i, int j) {
                            static_cast<std::size_t>(j / skip.width * skip.streams + i / skip.width)];
 }
 
-// network/activation.cpp, on the device.
-__device__ double derivative(int kind, double h) {
-    switch (kind) {
-        case relu:
-            return h > 0 ? 1 : 0;
-        case leaky_relu:
-            return h > 0 ? 1 : 0.01;
-        case tanh_slope: {
-            const double c = cosh(h);
-            return 1 / (c * c);
-        }
-        case hard_tanh:
-            return fabs(h) <= 1 ? 1 : 0;
-        case erf_slope:
-            return 2 / sqrt(M_PI) * exp(-h * h);
-        case gelu:
-            return 0.5 * erfc(-h / M_SQRT2) + h * (exp(-0.5 * h * h) / sqrt(2 * M_PI));
-        case silu:
-            return (1 + h / (1 + exp(h))) / (1 + exp(-h));
-        default:
-            return 1;
-    }
-}
-
-__global__ void slopes_kernel(Slopes slopes, int size, Draws draws, double* out) {
+__global__ void slopes_kernel(SlopeLaw law, int size, Draws draws, double* out) {
     const unsigned number = blockIdx.x * blockDim.x + threadIdx.x;
     out += static_cast<std::size_t>(blockIdx.y) * static_cast<std::size_t>(size);
     const int i = static_cast<int>(2 * number);
     if (i >= size) return;
     double2 value;
-    if (slopes.kind == bernoulli) {
+    if (law.kind == bernoulli) {
         const double2 u = uniform_pair(draws, slope_purpose, blockIdx.y, number);
-        value = {u.x < slopes.probability ? 1.0 : 0.0, u.y < slopes.probability ? 1.0 : 0.0};
+        value = {u.x < law.probability ? 1.0 : 0.0, u.y < law.probability ? 1.0 : 0.0};
     } else {
         const double2 h = normal_pair(draws, slope_purpose, blockIdx.y, number);
-        value = {derivative(slopes.kind, slopes.deviation * h.x),
-                 derivative(slopes.kind, slopes.deviation * h.y)};
+        value = {derivative(law.kind, law.deviation * h.x), derivative(law.kind, law.deviation * h.y)};
     }
     out[i] = value.x;
     if (i + 1 < size) out[i + 1] = value.y;
+}
+
+__global__ void inputs_kernel(int size, Draws draws, double* out) {
+    const unsigned number = blockIdx.x * blockDim.x + threadIdx.x;
+    out += static_cast<std::size_t>(blockIdx.y) * static_cast<std::size_t>(size);
+    const int i = static_cast<int>(2 * number);
+    if (i >= size) return;
+    const double2 x = normal_pair(draws, slope_purpose, blockIdx.y, number);
+    out[i] = x.x;
+    if (i + 1 < size) out[i + 1] = x.y;
 }
 
 template <class Real>
@@ -261,10 +246,17 @@ std::size_t squared(int size) {
 
 }  // namespace
 
-void draw_slopes(Slopes slopes, int size, int count, Draws draws, double* out, cudaStream_t stream) {
-    slopes_kernel<<<grid_of(static_cast<std::size_t>(size + 1) / 2, count), block, 0, stream>>>(slopes, size,
+void draw_slopes(SlopeLaw law, int size, int count, Draws draws, double* out, cudaStream_t stream) {
+    slopes_kernel<<<grid_of(static_cast<std::size_t>(size + 1) / 2, count), block, 0, stream>>>(law, size,
                                                                                                 draws, out);
     check(cudaGetLastError(), "draw_slopes");
+}
+
+void draw_inputs(int size, int count, Draws draws, double* x, cudaStream_t stream) {
+    draws.layer = 0;
+    inputs_kernel<<<grid_of(static_cast<std::size_t>(size + 1) / 2, count), block, 0, stream>>>(size, draws,
+                                                                                                x);
+    check(cudaGetLastError(), "draw_inputs");
 }
 
 template <class Real>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "montecarlo/cuda/activation.cuh"
 #include "montecarlo/cuda/bisection.cuh"
 #include "montecarlo/cuda/runtime.cuh"
 
@@ -7,10 +8,8 @@
 
 namespace spectra::montecarlo::cuda {
 
-// What random/stream.hpp and network/activation.hpp, which nvcc does not read, call Purpose and
-// ActivationKind; backend.cpp checks that they agree.
+// What random/stream.hpp, which nvcc does not read, calls Purpose; backend.cpp checks that they agree.
 inline constexpr std::uint32_t branch_purpose = 2, slope_purpose = 4;
-enum SlopeKind { linear, relu, leaky_relu, tanh_slope, hard_tanh, erf_slope, gelu, silu, bernoulli };
 
 /// Numbers that may differ from sample to sample: `stride` apart, 0 where all samples share them.
 struct PerSample {
@@ -32,15 +31,18 @@ struct Skip {
     int width = 0;
 };
 
-/// φ'(h) of every neuron.
-struct Slopes {
+/// φ'(h) of every neuron, from its law.
+struct SlopeLaw {
     int kind = linear;
     double probability = 0;
     double deviation = 0;
 };
 
 /// slopes[s][i], `size` apart.
-void draw_slopes(Slopes slopes, int size, int count, Draws draws, double* out, cudaStream_t stream);
+void draw_slopes(SlopeLaw law, int size, int count, Draws draws, double* out, cudaStream_t stream);
+
+/// x[s][i], `size` apart: the inputs of forward.hpp.
+void draw_inputs(int size, int count, Draws draws, double* x, cudaStream_t stream);
 
 /// out = scale · diag(slopes) · normals + skip, the normals from number `skipped` of the stream on.
 /// No slopes: null. No scale: 1.
