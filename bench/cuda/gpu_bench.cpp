@@ -21,7 +21,7 @@
 #include <vector>
 
 extern "C" spectra::montecarlo::cuda::Backend* spectra_open_cuda_backend(
-    int streams, int width, spectra::montecarlo::Precision precision, std::string& why_not);
+    int streams, int width, spectra::montecarlo::Precision precision, std::string& why_not, int local_rank);
 
 namespace {
 
@@ -111,7 +111,7 @@ void run(int size, int samples, mixers::Family family, Precision precision, cons
     const auto network = network_of_size(size, family);
     std::string why_not;
     const std::unique_ptr<Backend> backend(
-        spectra_open_cuda_backend(network.streams, network.width, precision, why_not));
+        spectra_open_cuda_backend(network.streams, network.width, precision, why_not, 0));
     if (!backend) {
         std::printf("%s\n", why_not.c_str());
         return;

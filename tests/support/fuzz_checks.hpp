@@ -165,7 +165,7 @@ inline Complex green_of_law(const Spectrum& law, Complex omega) {
     const auto part = [&](bool imaginary) {
         return law.expectation([&](double x) {
             const double s = std::exp(x);
-            const Complex value = 0.5 / (omega - s) + 0.5 / (omega + s);
+            const Complex value = omega / ((omega - s) * (omega + s));  // ½/(ω − s) + ½/(ω + s)
             return imaginary ? value.imag() : value.real();
         });
     };

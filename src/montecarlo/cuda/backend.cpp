@@ -342,7 +342,8 @@ private:
         reserve(values_, log_values.size());
         const auto drawn_layer = matrices(product_, size_, count);
         graded_.start(size_, count, stream_);
-        if (layers.front().propagated()) reserve_forward(count);
+        const bool forward = layers.front().propagated();
+        if (forward) reserve_forward(count);
         for (std::size_t l = 0; l < layers.size(); ++l) {
             for (std::size_t begin = 0; begin < samples.size();) {
                 std::size_t end = begin + 1;
@@ -351,8 +352,8 @@ private:
                 part.data += begin * part.stride;
                 part.count = static_cast<int>(end - begin);
                 const Step step = step_of(stacks, l, seed, samples[begin], begin, nullptr);
-                forward_ = forward_from(begin);
-                if (l == 0 && layers[l].propagated()) begin_forward(step.draws, part.count);
+                if (forward) forward_ = forward_from(begin);
+                if (forward && l == 0) begin_forward(step.draws, part.count);
                 first_layer(step, part);
                 begin = end;
             }

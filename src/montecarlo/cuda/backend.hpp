@@ -43,10 +43,10 @@ public:
     virtual void draw(std::span<const std::vector<Layer>> layers, std::uint64_t seed, std::uint32_t first,
                       std::span<Drawn> drawn, std::span<double> log_values) = 0;
 
-    /// The same for any samples, in any order, with every value to nearly full relative accuracy however small
-    /// it is (graded.hpp), at many times the cost; those next to each other had better have consecutive
-    /// numbers. `layers` has one stack for all samples, or one for each of these. norm2 and exponent are those
-    /// of the values. In f32, and for sizes above 1024, nothing is computed: info is −1.
+    /// The same for any samples, in any order, with every value to nearly full relative accuracy however
+    /// small it is (graded.hpp), at many times the cost; those next to each other had better have consecutive
+    /// numbers. `layers` has one stack for all samples, or one for each of these. norm2 and exponent are
+    /// those of the values. In f32, and for sizes above 1024, nothing is computed: info is −1.
     virtual void draw_graded(std::span<const std::vector<Layer>> layers, std::uint64_t seed,
                              std::span<const std::uint32_t> samples, std::span<Drawn> drawn,
                              std::span<double> log_values) = 0;
@@ -57,8 +57,8 @@ public:
 };
 
 /// What the module is asked for, by name: null and a one-line reason where there is no usable device, or the
-/// network is too large for it. The device is number local_rank modulo how many there are. The strings' memory
-/// is the caller's.
+/// network is too large for it. The device is number local_rank modulo how many there are. The strings'
+/// memory is the caller's.
 using OpenBackend = Backend* (*)(int streams, int width, Precision precision, std::string& why_not,
                                  int local_rank);
 inline constexpr char open_backend_name[] = "spectra_open_cuda_backend";

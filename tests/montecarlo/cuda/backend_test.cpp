@@ -27,8 +27,8 @@
 namespace {
 
 using namespace spectra;
-using montecarlo::cuda::Drawn;
 using montecarlo::Precision;
+using montecarlo::cuda::Drawn;
 
 std::unique_ptr<montecarlo::cuda::Backend> open(const Network& network,
                                                 Precision precision = Precision::f64) {
@@ -386,7 +386,8 @@ TEST(CudaGraded, ValuesAreTheCpus) {
                     graded_difference(network, {montecarlo::scaled_layers(network)}, {0, 1, 17});
                 std::printf("graded: %s, N = %d, L = %d: %.1e\n", std::string(mixers::name(family)).c_str(),
                             network.size(), depth, off);
-                EXPECT_LE(off, 1e-9) << mixers::name(family) << ", N = " << network.size() << ", L = " << depth;
+                EXPECT_LE(off, 1e-9) << mixers::name(family) << ", N = " << network.size()
+                                     << ", L = " << depth;
             }
         }
     }

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "montecarlo/cuda/sampling.cuh"
+
+namespace spectra::montecarlo::cuda {
+
+/// Largest size of the products below.
+constexpr int max_graded_size = 1024;
+
+/// What is known of a sample's product.
+struct GradedState {
+    double condition2 = 0;  ///< Σ κ²
+    int rank = 0;
+    int rank_before = 0;  ///< before the last layer
+    int fall = 0;         ///< log2 g
+    int info = 0;         ///< 0; 1: a layer was not finite; 2: no convergence, or an error above 1e-3
+};
+
+/// montecarlo/graded.hpp, for a batch of products: one block of threads a sample, matrices in device memory,
+/// a column at a time in the registers of a warp. Two things are other than there. C is always factorised
+/// with pivoting, which costs nothing beside the reflections: their warps have the residuals at hand. And of
+/// the triangles' inverses the norm is computed, not estimated.
+///
+/// A sample's numbers depend neither on the others nor on how many there are.
+class GradedProducts {
+public:
+    /// J = 1, `count` times.
+    void start(int size, int count, cudaStream_t stream);
+    /// J ← 2^exponent layer · J for every sample.
+    void multiply(Matrices<const double> layers, PerSample exponent, cudaStream_t stream);
+    /// ln s in ascending order, −∞ for zeros, NaN where a layer was not finite; `size` a sample. The products
+    /// are lost.
+    void log_values(double* out, cudaStream_t stream);
+
+    /// Complete after log_values().
+    const GradedState* states() const { return states_.data(); }
+
+    void release() { *this = GradedProducts(); }
+
+private:
+    Matrices<double> matrices(Buffer<double>& buffer, int size, int count);
+    void factorise(Matrices<const double> layers, PerSample exponent, cudaStream_t stream);
+    void normalise(Matrices<double> columns, int* peaks, cudaStream_t stream);
+
+    Matrices<double> left_, right_;  // U and V
+    Matrices<double> columns_;       // what is factorised: C, or V; R replaces it
+    Matrices<double> reflections_;
+    Matrices<double> triangle_;  // P F
+    Buffer<double> of_left_, of_right_, of_columns_, of_reflections_, of_triangle_;
+    Buffer<int> exponents_, peaks_;
+    Buffer<GradedState> states_;
+};
+
+}  // namespace spectra::montecarlo::cuda
