@@ -7,12 +7,14 @@
 #include "dyson/theory.hpp"
 #include "exit_status.hpp"
 #include "interrupt.hpp"
+#include "montecarlo/ranks/launch.hpp"
 #include "montecarlo/simulate.hpp"
 #include "output_files.hpp"
 #include "report/figure.hpp"
 #include "report/json.hpp"
 #include "report/report.hpp"
 #include "report/result_file.hpp"
+#include "report/simulation_group.hpp"
 #include "report/terminal.hpp"
 #include "version.hpp"
 
@@ -49,9 +51,16 @@ dyson::Options theory_options(const Request& request) {
     return options;
 }
 
+constexpr int most_samples = 1'000'000;
+
 montecarlo::Options simulation_options(const Request& request, const DescribedNetwork& described) {
     montecarlo::Options options;
     options.samples = request.samples;
+    if (request.until_error && !request.samples_given) options.samples = most_samples;
+    options.until_error = request.until_error;
+    options.slopes = request.slopes;
+    options.method = request.method;
+    options.checkpoint_seconds = request.checkpoint_seconds;
     options.seed = request.seed;
     options.keep = request.keep;
     options.device = request.device;
@@ -63,22 +72,30 @@ montecarlo::Options simulation_options(const Request& request, const DescribedNe
     return options;
 }
 
-void compute(const Request& request, const std::vector<dyson::Method>& methods,
-             const montecarlo::Options& simulation, Progress& progress, report::Report& report) {
+void compute(const Request& request, const Analysis& analysis, Progress& progress, report::Report& report) {
     const auto theory = theory_options(request);
     if (!request.omega.empty()) {
         progress.stage("evaluating g");
         report.green = dyson::green(report.network, request.omega, theory);
     }
-    for (const auto method : methods) {
+    for (const auto method : analysis.methods) {
         if (interrupted()) return;
         progress.stage("solving " + dyson::name(method));
         report.theories.push_back(dyson::solve(report.network, method, theory));
     }
     if (request.samples == 0 || interrupted()) return;
     progress.stage("simulating");
-    auto options = simulation;
+    auto options = analysis.simulation;
     options.progress = [&progress](int finished, int requested) { progress.update(finished, requested); };
+    if (analysis.done) options.resume = &*analysis.done;
+    if (analysis.save) {
+        options.checkpoint = [&](const montecarlo::Simulation& so_far) {
+            report::Report part = report;
+            part.simulation = so_far;
+            report::compare(part);
+            analysis.save(part);
+        };
+    }
     auto result = montecarlo::simulate(report.network, options);
     if (result.samples > 0) report.simulation = std::move(result);
 }
@@ -191,33 +208,63 @@ report::Provenance provenance(const std::string& command, std::uint64_t seed) {
     return {version::number, version::git, command, created, seed};
 }
 
-int analyse(const Request& request, const std::string& command) {
+Analysis prepare(const Request& request) {
     check_conflicts(request);
-    auto described = describe_network(request);
-    if (request.average > 0 && !described.recipe)
+    Analysis analysis;
+    analysis.described = describe_network(request);
+    const Network& network = analysis.described.network;
+    if (request.average > 0 && !analysis.described.recipe)
         throw std::invalid_argument(fmt::format(
             "--mixer {} and --average do not go together: mixers of a file are not drawn", *request.mixer));
-    const auto methods = methods_for(request, described.network);
-    const auto simulation = simulation_options(request, described);
+    analysis.methods = methods_for(request, network);
+    analysis.simulation = simulation_options(request, analysis.described);
     if (request.samples > 0)
-        check_memory(
-            "the simulation", static_cast<double>(montecarlo::memory_needed(described.network, simulation)),
-            "a smaller --width, --streams, --depth or --samples, fewer --threads, or --keep histogram");
+        check_memory("the simulation",
+                     static_cast<double>(montecarlo::memory_needed(network, analysis.simulation)),
+                     "a smaller --width, --streams, --depth or --samples, fewer --threads, or --keep "
+                     "histogram");
+    return analysis;
+}
+
+report::Report compute(const Request& request, Analysis analysis, Progress& progress) {
+    report::Report report;
+    report.network = std::move(analysis.described.network);
+    compute(request, analysis, progress, report);
+    compute_design(request, analysis.described.recipe, progress, report);
+    report::compare(report);
+    return report;
+}
+
+int analyse(const Request& request, const std::string& command) {
+    const auto ranks = montecarlo::open_ranks();
+    auto analysis = prepare(request);
+    analysis.simulation.ranks = ranks.get();
+    if (ranks && ranks->rank() > 0) {
+        // The first rank does all the rest.
+        catch_interrupts();
+        if (request.samples > 0) montecarlo::simulate(analysis.described.network, analysis.simulation);
+        return done;
+    }
+    const auto& described = analysis.described;
     const auto files = output_files(
         request.out.value_or(fmt::format("spectra-{}-L{}", described.short_name, described.network.depth())),
         request.plots);
     check_writable(files, request.force);
+    if (request.resume && std::filesystem::exists(files.result))
+        analysis.done = report::read_simulation(files.result);
 
     catch_interrupts();
+    const auto origin = provenance(command, request.seed);
+    analysis.save = [&](report::Report part) {
+        part.provenance = origin;
+        report::write_result_file(part, files.result);
+    };
     report::Report report;
-    report.provenance = provenance(command, request.seed);
-    report.network = std::move(described.network);
     {
         Progress progress(!request.quiet);
-        compute(request, methods, simulation, progress, report);
-        compute_design(request, described.recipe, progress, report);
+        report = compute(request, std::move(analysis), progress);
+        report.provenance = origin;
         progress.stage("writing");
-        report::compare(report);
         report::write_result_file(report, files.result);
         report.files.push_back(files.result.string());
         progress.stage("drawing");
@@ -228,8 +275,9 @@ int analyse(const Request& request, const std::string& command) {
     if (report.simulation && !report.simulation->note.empty()) print_error(report.simulation->note);
     const bool uncertified = warn_of_uncertified(report);
     if (interrupted()) {
-        print_error(fmt::format("interrupted: {} of {} samples are kept",
-                                report.simulation ? report.simulation->samples : 0, request.samples));
+        print_error(fmt::format("interrupted: {} of {} samples are kept; --resume continues",
+                                report.simulation ? report.simulation->samples : 0,
+                                report.simulation ? report.simulation->samples_requested : request.samples));
         return was_interrupted;
     }
     return uncertified ? not_finished : done;

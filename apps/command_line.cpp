@@ -10,6 +10,7 @@
 #include "nearest.hpp"
 #include "network/input.hpp"
 #include "request.hpp"
+#include "sweep.hpp"
 #include "version.hpp"
 
 #include <fmt/format.h>
@@ -42,6 +43,8 @@ constexpr const char* examples = R"(Examples:
       what the metrics depend on, and how far another draw of the mixers could be
   spectra depth-limit --mixer bistochastic --sigma2 0.005
       how deep these mixers can go
+  spectra sweep --mixers bistochastic,cayley --depths 1,2,10 --noises 0.05,0.2 --seeds 1:5
+      sixty networks in one file, with a table; the same command again goes on after a kill
   spectra info run1.h5
       what a result file holds
 
@@ -56,10 +59,12 @@ Exit status:
 struct CommandLine {
     Request request;
     DepthLimitRequest depth_request;
+    SweepRequest sweep_request;
     std::string info_file, shell;
     CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, figure.",
                  "spectra"};
     CLI::App* depth = nullptr;
+    CLI::App* sweep = nullptr;
     CLI::App* info = nullptr;
     CLI::App* completion = nullptr;
 
@@ -85,6 +90,8 @@ struct CommandLine {
 
         depth = add_command("depth-limit", "how deep a mixer can go", " --mixer NAME|FILE [options]");
         add_options(*depth, depth_request);
+        sweep = add_command("sweep", "a grid of networks, restartable", " --mixers NAME,NAME… [options]");
+        add_options(*sweep, sweep_request);
         info = add_command("info", "say what a result file holds");
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
         completion = add_command("completion", "print the completion script of a shell");
@@ -140,7 +147,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 void refuse_extras(const CommandLine& line) {
     const CLI::App* command = nullptr;
-    for (const auto* candidate : {line.depth, line.info, line.completion})
+    for (const auto* candidate : {line.depth, line.sweep, line.info, line.completion})
         if (candidate->parsed()) command = candidate;
     for (const auto& word : line.app.remaining()) refuse_word(line, line.app, word);
     if (command == nullptr) return;
@@ -160,6 +167,7 @@ void refuse_extras(const CommandLine& line) {
 int dispatch(CommandLine& line, const std::string& command) {
     refuse_extras(line);
     if (line.depth->parsed()) return depth_limit(line.depth_request, command);
+    if (line.sweep->parsed()) return sweep(line.sweep_request, command);
     if (line.info->parsed()) {
         if (line.info_file.empty())
             throw std::invalid_argument("info: which file? accepted: spectra info FILE.h5");

@@ -1,5 +1,7 @@
 #include "console.hpp"
 
+#include "montecarlo/ranks/launch.hpp"
+
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -19,12 +21,24 @@ std::string one_line(std::string_view message) {
     return line;
 }
 
+namespace {
+
+/// Of several processes of one run the first speaks.
+bool speaks() {
+    static const bool first = montecarlo::launch().rank == 0;
+    return first;
+}
+
+}  // namespace
+
 void print_error(std::string_view message) {
+    if (!speaks()) return;
     const std::string line = "spectra: " + one_line(message) + "\n";
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 void print(std::string_view text) {
+    if (!speaks()) return;
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
         throw std::runtime_error("cannot write to standard output");
 }
@@ -49,12 +63,12 @@ std::string duration_text(double seconds) {
     return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-Progress::Progress(bool wanted) : visible_(wanted && isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(bool wanted) : visible_(wanted && speaks() && isatty(STDERR_FILENO) != 0) {}
 
 void Progress::stage(const std::string& name) {
-    stage_ = name;
+    stage_ = prefix_ + name;
     stage_began_ = Clock::now();
-    show(name);
+    show(stage_);
 }
 
 void Progress::update(int done, int total) {

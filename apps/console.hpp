@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace spectra::cli {
 
@@ -33,6 +34,8 @@ public:
     Progress& operator=(const Progress&) = delete;
     ~Progress() { clear(); }
 
+    /// Put before every stage from now on: "7 of 40, cayley-L10, ".
+    void prefix(std::string words) { prefix_ = std::move(words); }
     /// A new stage begins: "solving ov".
     void stage(const std::string& name);
     /// `done` of `total` of the stage: "simulating 43/100, 2 s left".
@@ -45,7 +48,7 @@ private:
 
     bool visible_;
     bool shown_ = false;
-    std::string stage_;
+    std::string prefix_, stage_;
     Clock::time_point stage_began_, last_shown_;
 };
 

@@ -21,6 +21,7 @@ void catch_interrupts() {
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);  // what launchers of several processes make of it
 }
 
 const std::atomic<bool>& interrupted() {

@@ -39,6 +39,11 @@ const std::vector<FamilyOption>& all_family_options() {
     return options;
 }
 
+const FamilyOption& family_option(const std::string& name) {
+    const auto& options = all_family_options();
+    return *std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.name == name; });
+}
+
 /// Adds options whose values are words; the callback turns them into what they mean.
 class Adder {
 public:
@@ -242,6 +247,45 @@ void add_simulation_options(CLI::App& app, Request& r) {
     add("--samples", "S", std::to_string(r.samples), "sampled Jacobians; 0 for none",
         [&r](const auto& name, const auto& text) {
             r.samples = to_int(name, text, 0, std::numeric_limits<int>::max());
+            r.samples_given = true;
+        });
+    add("--until-error", "E", "",
+        "stop where the standard errors of the mean square (relative), of the shares in [0.75, 1.25] and "
+        "below "
+        "0.1 and of the law (W1 over the rms) have come down to E; --samples at the latest, 1000000 unless "
+        "given",
+        [&r](const auto& name, const auto& text) {
+            r.until_error = to_number(name, text);
+            if (!(*r.until_error > 0 && *r.until_error < 1))
+                throw std::invalid_argument(
+                    fmt::format("{} '{}': accepted: a number between 0 and 1", name, text));
+        });
+    add.flag("--resume", "continue the simulation in STEM.h5; from the first sample where there is none",
+             r.resume);
+    add("--checkpoint", "SECONDS", fmt::format("{}", r.checkpoint_seconds),
+        "how often the samples so far are written to STEM.h5", [&r](const auto& name, const auto& text) {
+            r.checkpoint_seconds = to_number(name, text);
+            if (!(r.checkpoint_seconds >= 0))
+                throw std::invalid_argument(
+                    fmt::format("{} '{}': accepted: a number of seconds, 0 or more", name, text));
+        });
+    add("--slopes", "drawn|propagated", "drawn",
+        "of activations: φ'(h) of independent h, or of the network run forward from a random input",
+        [&r](const auto& name, const auto& text) {
+            r.slopes = to_choice(name, text, {"drawn", "propagated"}) == "propagated"
+                           ? montecarlo::Slopes::propagated
+                           : montecarlo::Slopes::drawn;
+        });
+    add("--method", "auto|dense|quadrature", "auto",
+        fmt::format(
+            "all singular values of every Jacobian, or their law by Golub-Kahan quadrature, for large "
+            "N; auto: dense to N = {}",
+            montecarlo::largest_dense),
+        [&r](const auto& name, const auto& text) {
+            const auto choice = to_choice(name, text, {"auto", "dense", "quadrature"});
+            r.method = choice == "dense"        ? montecarlo::Method::dense
+                       : choice == "quadrature" ? montecarlo::Method::quadrature
+                                                : montecarlo::Method::automatic;
         });
     add("--mixers", "fixed|redrawn", "fixed", "the same mixers for every sample, or drawn anew",
         [&r](const auto& name, const auto& text) {
@@ -396,6 +440,15 @@ void check_conflicts(const Request& r) {
     if (r.average > 0 && r.model) conflict("--average", "--model", "mixers of a file are not drawn");
     if (r.methods.empty() && r.grid) conflict("--theory none", "--grid", "a grid is for theory");
     if (r.methods.empty() && r.eta) conflict("--theory none", "--eta", "smoothing is for theory");
+    if (r.slopes == montecarlo::Slopes::propagated) {
+        const std::string branch = r.branch.value_or(default_branch);
+        if (!r.model && branch != "activation")
+            conflict("--slopes propagated", "--branch " + branch, "it is read by activation");
+        if (r.preactivation_variance)
+            conflict("--slopes propagated", "--preactivation-variance", "the network sets its own variances");
+    }
+    if (r.resume && r.samples == 0) conflict("--resume", "--samples 0", "there is nothing to continue");
+    if (r.until_error && r.samples == 0) conflict("--until-error", "--samples 0", "nothing is simulated");
     if (r.device == montecarlo::Device::cpu && r.precision == montecarlo::Precision::f32)
         conflict("--precision f32", "--device cpu", "on the cpu only f64 is simulated");
     if (r.methods.empty() && r.samples == 0 && r.omega.empty())
@@ -416,16 +469,38 @@ void check_conflicts(const DepthLimitRequest& request) {
 
 void check_family_options(const Request& request, Family family) {
     for (const auto& given : request.family_options) {
-        const auto& options = all_family_options();
-        const auto option =
-            std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.name == given; });
-        if (std::find(option->readers.begin(), option->readers.end(), family) != option->readers.end())
-            continue;
+        const auto& all = family_option(given).readers;
+        if (std::find(all.begin(), all.end(), family) != all.end()) continue;
         std::vector<std::string_view> readers;
-        for (const auto reader : option->readers) readers.push_back(mixers::name(reader));
+        for (const auto reader : all) readers.push_back(mixers::name(reader));
         conflict(fmt::format("--mixer {}", mixers::name(family)), given,
                  fmt::format("that option is read by {}", fmt::join(readers, ", ")));
     }
+}
+
+std::vector<std::string> drop_unread_options(Request& r) {
+    std::vector<std::string> dropped;
+    const auto family = mixers::find_family(r.mixer.value_or(""));
+    for (const auto& given : r.family_options) {
+        const auto& readers = family_option(given).readers;
+        if (!family || std::find(readers.begin(), readers.end(), *family) == readers.end())
+            dropped.push_back(given);
+    }
+    const auto is_dropped = [&](const std::string& name) {
+        return std::find(dropped.begin(), dropped.end(), name) != dropped.end();
+    };
+    std::erase_if(r.family_options, is_dropped);
+    const std::string branch = r.branch.value_or(default_branch);
+    for (const auto& option : branch_options(r))
+        if (option.given &&
+            std::find(option.readers.begin(), option.readers.end(), branch) == option.readers.end())
+            dropped.emplace_back(option.name);
+    if (is_dropped("--activation")) r.activation.reset();
+    if (is_dropped("--preactivation-variance")) r.preactivation_variance.reset();
+    if (is_dropped("--branch-law")) r.branch_law.reset();
+    if (is_dropped("--pre")) r.pre.reset();
+    if (is_dropped("--post")) r.post.reset();
+    return dropped;
 }
 
 }  // namespace spectra::cli

@@ -54,7 +54,13 @@ struct Request {
 
     // simulation
     int samples = 100;
+    bool samples_given = false;  ///< otherwise as many as until_error takes, within reason
+    std::optional<double> until_error;
     bool redrawn = false;
+    montecarlo::Slopes slopes = montecarlo::Slopes::drawn;
+    montecarlo::Method method = montecarlo::Method::automatic;
+    bool resume = false;
+    double checkpoint_seconds = 60;
     montecarlo::Keep keep = montecarlo::Keep::automatic;
     montecarlo::Device device = montecarlo::Device::automatic;
     montecarlo::Precision precision = montecarlo::Precision::f64;
@@ -102,5 +108,9 @@ void check_conflicts(const DepthLimitRequest& request);
 
 /// Throws where an option was given that mixers of this family do not read.
 void check_family_options(const Request& request, mixers::Family family);
+
+/// Takes out the options that this request's mixers, or its branch, do not read; returns their names. For a
+/// grid of networks, where an option is for those that read it.
+std::vector<std::string> drop_unread_options(Request& request);
 
 }  // namespace spectra::cli

@@ -24,17 +24,6 @@ constexpr std::int64_t most_points = 10'000'000;
     throw std::invalid_argument(fmt::format("{} {}: {}", option, in_quotes(text), what));
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-    std::vector<std::string> parts;
-    std::size_t begin = 0;
-    for (;;) {
-        const auto end = text.find(separator, begin);
-        parts.push_back(text.substr(begin, end - begin));
-        if (end == std::string::npos) return parts;
-        begin = end + 1;
-    }
-}
-
 std::string without_blanks(std::string text) {
     std::erase_if(text, [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
     return text;
@@ -125,6 +114,17 @@ std::vector<std::complex<double>> omega_from_file(const std::string& option, con
 }
 
 }  // namespace
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::size_t begin = 0;
+    for (;;) {
+        const auto end = text.find(separator, begin);
+        parts.push_back(text.substr(begin, end - begin));
+        if (end == std::string::npos) return parts;
+        begin = end + 1;
+    }
+}
 
 std::int64_t to_integer(const std::string& option, const std::string& text, std::int64_t least,
                         std::int64_t largest) {

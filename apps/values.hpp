@@ -9,6 +9,9 @@
 
 namespace spectra::cli {
 
+/// The parts between separators, one more than there are of these.
+std::vector<std::string> split(const std::string& text, char separator);
+
 /// The values of options, from what was typed. Each throws std::invalid_argument with one line that names
 /// the option, the value and what is accepted.
 

@@ -61,6 +61,42 @@ bool is_number(hid_t type) {
     return kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM;
 }
 
+/// A column's place in a row of a table.
+struct Field {
+    Handle type;
+    std::size_t size = 0, offset = 0;
+};
+
+Field field_of(const std::vector<std::string>& texts) {
+    std::size_t length = 1;
+    for (const auto& text : texts) length = std::max(length, text.size());
+    Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(type.get(), length);
+    H5Tset_strpad(type.get(), H5T_STR_NULLPAD);
+    H5Tset_cset(type.get(), H5T_CSET_UTF8);
+    return {std::move(type), length};
+}
+Field field_of(const std::vector<double>&) {
+    return {Handle(H5Tcopy(H5T_NATIVE_DOUBLE), H5Tclose), sizeof(double)};
+}
+Field field_of(const std::vector<int>&) {
+    return {Handle(H5Tcopy(H5T_NATIVE_INT), H5Tclose), sizeof(int)};
+}
+Field field_of(const std::vector<std::uint64_t>&) {
+    return {Handle(H5Tcopy(H5T_NATIVE_UINT64), H5Tclose), sizeof(std::uint64_t)};
+}
+Field field_of(const std::vector<std::uint8_t>&) {
+    return {Handle(H5Tcopy(H5T_NATIVE_UINT8), H5Tclose), sizeof(std::uint8_t)};
+}
+
+void put(const std::string& text, char* place) {
+    std::memcpy(place, text.data(), text.size());  // the rest is zero
+}
+template <class T>
+void put(const T& value, char* place) {
+    std::memcpy(place, &value, sizeof value);
+}
+
 void write_whole(const std::filesystem::path& path, std::span<const char> bytes) {
     const auto fail = [&](int error) {
         throw std::runtime_error(path.string() + ": cannot be written: " + std::strerror(error));
@@ -232,6 +268,68 @@ std::vector<std::uint8_t> File::read_bytes(const std::string& path, Shape& shape
     return read_as<std::uint8_t>(path, shape_out, max_elements, H5T_NATIVE_UINT8);
 }
 
+Handle File::table(const std::string& path) const {
+    Handle opened = dataset(path);
+    const Handle stored(H5Dget_type(opened.get()), H5Tclose);
+    if (H5Tget_class(stored.get()) != H5T_COMPOUND || shape(path).size() != 1) refuse(path, "not a table");
+    return opened;
+}
+
+std::vector<std::string> File::columns(const std::string& path) const {
+    silence();
+    const Handle opened = table(path);
+    const Handle stored(H5Dget_type(opened.get()), H5Tclose);
+    std::vector<std::string> names;
+    for (int k = 0; k < H5Tget_nmembers(stored.get()); ++k) {
+        char* const name = H5Tget_member_name(stored.get(), static_cast<unsigned>(k));
+        names.emplace_back(name);
+        H5free_memory(name);
+    }
+    return names;
+}
+
+std::vector<double> File::read_column(const std::string& path, const std::string& column) const {
+    silence();
+    const Handle opened = table(path);
+    const Handle stored(H5Dget_type(opened.get()), H5Tclose);
+    const int index = H5Tget_member_index(stored.get(), column.c_str());
+    if (index < 0) refuse(path, "no column " + column);
+    const Handle own(H5Tget_member_type(stored.get(), static_cast<unsigned>(index)), H5Tclose);
+    if (!is_number(own.get())) refuse(path, "column " + column + " holds no numbers");
+    const Handle type(H5Tcreate(H5T_COMPOUND, sizeof(double)), H5Tclose);
+    H5Tinsert(type.get(), column.c_str(), 0, H5T_NATIVE_DOUBLE);
+    std::vector<double> values(shape(path).front());
+    if (!values.empty() &&
+        H5Dread(opened.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+        fail(path, "cannot be read");
+    return values;
+}
+
+std::vector<std::string> File::read_texts(const std::string& path, const std::string& column) const {
+    silence();
+    const Handle opened = table(path);
+    const Handle stored(H5Dget_type(opened.get()), H5Tclose);
+    const int index = H5Tget_member_index(stored.get(), column.c_str());
+    if (index < 0) refuse(path, "no column " + column);
+    const Handle own(H5Tget_member_type(stored.get(), static_cast<unsigned>(index)), H5Tclose);
+    if (H5Tget_class(own.get()) != H5T_STRING || H5Tis_variable_str(own.get()) != 0)
+        refuse(path, "column " + column + " holds no texts of a fixed length");
+    const std::size_t length = H5Tget_size(own.get());
+    const Handle type(H5Tcreate(H5T_COMPOUND, length), H5Tclose);
+    H5Tinsert(type.get(), column.c_str(), 0, own.get());
+    const std::size_t rows = shape(path).front();
+    std::vector<char> bytes(rows * length);
+    if (rows > 0 && H5Dread(opened.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)
+        fail(path, "cannot be read");
+    std::vector<std::string> texts;
+    for (std::size_t row = 0; row < rows; ++row) {
+        std::string text(&bytes[row * length], length);
+        text.resize(std::min(text.find('\0'), text.size()));
+        texts.push_back(std::move(text));
+    }
+    return texts;
+}
+
 Handle File::attribute(const std::string& owner, const std::string& name) const {
     const Handle opened = object(handle_.get(), owner);
     if (!opened.valid() || H5Aexists(opened.get(), name.c_str()) <= 0) return {};
@@ -353,6 +451,43 @@ void File::write(const std::string& path, std::span<const int> values, const Sha
 
 void File::write(const std::string& path, std::span<const std::uint8_t> values, const Shape& shape) {
     write_dataset(path, values.data(), values.size(), shape, H5T_STD_U8LE, H5T_NATIVE_UINT8);
+}
+
+void File::write_table(const std::string& path, const std::vector<Column>& columns) {
+    silence();
+    std::vector<Field> fields;
+    std::size_t rows = 0, width = 0;
+    for (const auto& column : columns) {
+        const std::size_t count = std::visit([](const auto& values) { return values.size(); }, column.values);
+        if (fields.empty()) rows = count;
+        if (count != rows) fail(path, "columns of different lengths");
+        Field field = std::visit([](const auto& values) { return field_of(values); }, column.values);
+        field.offset = width;
+        width += field.size;
+        fields.push_back(std::move(field));
+    }
+    if (fields.empty()) fail(path, "a table without columns");
+
+    const Handle type(H5Tcreate(H5T_COMPOUND, width), H5Tclose);
+    std::vector<char> bytes(rows * width);
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+        const Field& field = fields[k];
+        if (H5Tinsert(type.get(), columns[k].name.c_str(), field.offset, field.type.get()) < 0)
+            fail(path, "column " + columns[k].name + " cannot be made");
+        for (std::size_t row = 0; row < rows; ++row)
+            std::visit([&](const auto& values) { put(values[row], &bytes[row * width + field.offset]); },
+                       columns[k].values);
+    }
+    write_dataset(path, bytes.data(), rows, {rows}, type.get(), type.get());
+}
+
+void File::copy(const File& from, const std::string& path, const std::string& to) {
+    silence();
+    const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+    H5Pset_create_intermediate_group(links.get(), 1);
+    if (H5Ocopy(from.handle_.get(), root_or(path).c_str(), handle_.get(), to.c_str(), H5P_DEFAULT,
+                links.get()) < 0)
+        fail(to, "cannot be copied from " + from.path_.string());
 }
 
 void File::write_scalar(const std::string& owner, const std::string& name, std::int64_t file_type,

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 /// A small part of HDF5's C interface, with handles that close themselves and errors that say which
@@ -44,6 +45,14 @@ public:
 private:
     std::int64_t id_ = -1;
     Close close_ = nullptr;
+};
+
+/// A column of a table.
+struct Column {
+    std::string name;
+    std::variant<std::vector<std::string>, std::vector<double>, std::vector<int>, std::vector<std::uint64_t>,
+                 std::vector<std::uint8_t>>
+        values;
 };
 
 /// Is there a file whose beginning says HDF5? Never throws.
@@ -93,6 +102,12 @@ public:
     std::vector<std::uint8_t> read_bytes(const std::string& path, Shape& shape_out,
                                          std::size_t max_elements = default_max_elements) const;
 
+    /// A column of a table: numbers, or texts.
+    std::vector<double> read_column(const std::string& path, const std::string& column) const;
+    std::vector<std::string> read_texts(const std::string& path, const std::string& column) const;
+    /// Names of a table's columns, in their order.
+    std::vector<std::string> columns(const std::string& path) const;
+
     /// Nothing where the attribute, or the object, is not there or is of another kind.
     std::optional<std::string> string_attribute(const std::string& object, const std::string& name) const;
     std::optional<double> double_attribute(const std::string& object, const std::string& name) const;
@@ -107,6 +122,12 @@ public:
     void write(const std::string& path, std::span<const double> values, const Shape& shape);
     void write(const std::string& path, std::span<const int> values, const Shape& shape);
     void write(const std::string& path, std::span<const std::uint8_t> values, const Shape& shape);
+
+    /// A table: one dataset of as many rows as every column has. Texts are UTF-8 of a fixed length.
+    void write_table(const std::string& path, const std::vector<Column>& columns);
+
+    /// Everything at `path` of another file, with all below it and its attributes; "" is the whole of it.
+    void copy(const File& from, const std::string& path, const std::string& to);
 
     /// A variable-length UTF-8 string.
     void write_attribute(const std::string& object, const std::string& name, std::string_view value);
@@ -127,6 +148,7 @@ private:
 
     Handle dataset(const std::string& path) const;
     Handle attribute(const std::string& object, const std::string& name) const;
+    Handle table(const std::string& path) const;
     template <class T>
     std::vector<T> read_as(const std::string& path, Shape& shape_out, std::size_t max_elements,
                            std::int64_t type) const;

@@ -119,8 +119,14 @@ Json simulation_object(const montecarlo::Simulation& simulation) {
     object["width"] = simulation.width;
     object["device"] = simulation.device;
     object["precision"] = simulation.precision;
+    if (simulation.probes > 0) object["probes"] = simulation.probes;
     object["mean_square"] = number(simulation.mean_square);
     object["mean_square_error"] = number(simulation.mean_square_error);
+    object["errors"] = {{"mean_square", number(simulation.errors.mean_square)},
+                        {"window", number(simulation.errors.window)},
+                        {"collapsed", number(simulation.errors.collapsed)},
+                        {"wasserstein1", number(simulation.errors.wasserstein1)}};
+    object["converged"] = simulation.converged;
     object["smallest"] = number(simulation.smallest);
     object["largest"] = number(simulation.largest);
     object["seconds"] = number(simulation.seconds);

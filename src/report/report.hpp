@@ -23,6 +23,7 @@ struct Provenance {
     std::string command;
     std::string created;  ///< UTC, ISO 8601
     std::uint64_t seed = 1;
+    std::string description = {};  ///< of everything the numbers depend on, where that is kept
 };
 
 /// Everything one run found: the one thing that is written, drawn, printed and serialised.

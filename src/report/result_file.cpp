@@ -3,12 +3,13 @@
 #include "h5/file.hpp"
 #include "report/atomic_file.hpp"
 #include "report/branch_fields.hpp"
+#include "report/metric_names.hpp"
+#include "report/simulation_group.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -194,47 +195,6 @@ void write_green(h5::File& file, const dyson::Green& green) {
     file.write("green/iterations", green.iterations, {green.iterations.size()});
 }
 
-void write_simulation(h5::File& file, const montecarlo::Simulation& simulation) {
-    const std::string group = "montecarlo";
-    file.make_group(group);
-    if (!simulation.log_values.empty() || simulation.log_edges.empty()) {
-        const auto samples = static_cast<std::size_t>(simulation.samples);
-        const std::size_t size = samples == 0 ? 0 : simulation.log_values.size() / samples;
-        file.write(group + "/singular_values", exponentials(simulation.log_values), {samples, size});
-        file.write(group + "/log_singular_values", simulation.log_values, {samples, size});
-    } else {
-        write_vector(file, group + "/edges", simulation.log_edges);
-        write_vector(file, group + "/counts", simulation.counts);
-        file.write_attribute(group, "below", simulation.below);
-        file.write_attribute(group, "above", simulation.above);
-    }
-    file.write_attribute(group, "samples_requested", simulation.samples_requested);
-    file.write_attribute(group, "samples", simulation.samples);
-    file.write_attribute(group, "width", simulation.width);
-    file.write_attribute(group, "device", simulation.device);
-    file.write_attribute(group, "precision", simulation.precision);
-    file.write_attribute(group, "seconds", simulation.seconds);
-    file.write_attribute(group, "mean_square", simulation.mean_square);
-    file.write_attribute(group, "mean_square_error", simulation.mean_square_error);
-    file.write_attribute(group, "largest", simulation.largest);
-    file.write_attribute(group, "smallest", simulation.smallest);
-    file.write_attribute(group, "log_floor", simulation.law.log_floor());
-}
-
-struct MetricName {
-    const char* name;
-    double Metrics::*member;
-};
-constexpr std::array metric_names = {
-    MetricName{"mean_square", &Metrics::mean_square},
-    MetricName{"log_mean", &Metrics::log_mean},
-    MetricName{"window", &Metrics::window},
-    MetricName{"collapsed", &Metrics::collapsed},
-    MetricName{"smallest", &Metrics::smallest},
-    MetricName{"largest", &Metrics::largest},
-    MetricName{"effective_rank", &Metrics::effective_rank},
-};
-
 void write_metrics(h5::File& file, const std::string& group, const Metrics& metrics) {
     file.make_group(group);
     for (const auto& metric : metric_names) {
@@ -388,6 +348,8 @@ void describe_agreement(std::string& page, const h5::File& file) {
     }
 }
 
+}  // namespace
+
 void write_provenance(h5::File& file, const Provenance& provenance) {
     file.write_attribute("", "format", format_name);
     file.write_attribute("", "format_version", format_version);
@@ -396,9 +358,8 @@ void write_provenance(h5::File& file, const Provenance& provenance) {
     file.write_attribute("", "command", provenance.command);
     file.write_attribute("", "created", provenance.created);
     file.write_attribute("", "seed", provenance.seed);
+    if (!provenance.description.empty()) file.write_attribute("", "description", provenance.description);
 }
-
-}  // namespace
 
 void write_result_file(const DepthReport& report, const std::filesystem::path& path) {
     AtomicFile destination(path);

@@ -5,6 +5,10 @@
 #include <filesystem>
 #include <string>
 
+namespace spectra::h5 {
+class File;
+}
+
 /// The result file: HDF5, format 1.
 ///
 ///     / attributes            format = "jacobian-spectra", format_version = 1, program_version, git,
@@ -29,12 +33,16 @@
 ///     /montecarlo             `singular_values`, `log_singular_values` (S,N), or `edges`, `counts` in ln s;
 ///                             attributes
 ///     /metrics/<source>, /metrics/agreement   attributes
+///     /runs/<name>, /summary  many networks (runs_file.hpp)
 ///
 /// Numbers are IEEE doubles: −∞ and NaN are stored as such, and a singular value below 1e-308 is 0 in
 /// `s` (its density then +∞) but ordinary in the log datasets.
 namespace spectra::report {
 
 inline constexpr int format_version = 1;
+
+/// The attributes of the root.
+void write_provenance(h5::File& file, const Provenance& provenance);
 
 /// Writes all of the report. A reader never sees half a file, and on failure (std::runtime_error) an
 /// earlier file of that name is untouched.

@@ -123,6 +123,62 @@ TEST(H5File, RefusesWhatCannotBeRead) {
     expect_refused([&] { File::open_read(path); }, {"good.h5: a damaged"});
 }
 
+TEST(H5File, TablesKeepColumnsInOrderWithTheirKinds) {
+    const TemporaryFolder folder;
+    const auto path = folder.path() / "a.h5";
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    {
+        File file = File::create(path);
+        file.write_table("in/table", {{"name", std::vector<std::string>{"a", "", "σ²"}},
+                                      {"value", std::vector<double>{1.5, nan, -0.1}},
+                                      {"count", std::vector<int>{-7, 0, 7}},
+                                      {"seed", std::vector<std::uint64_t>{0, 1, ~std::uint64_t{0}}},
+                                      {"flag", std::vector<std::uint8_t>{1, 0, 1}}});
+        file.write_table("empty", {{"name", std::vector<std::string>{}}, {"x", std::vector<double>{}}});
+        EXPECT_THROW(file.write_table("uneven", {{"a", std::vector<int>{1}}, {"b", std::vector<int>{}}}),
+                     std::runtime_error);
+        file.close();
+    }
+    const File file = File::open_read(path);
+    EXPECT_EQ(file.columns("in/table"), (std::vector<std::string>{"name", "value", "count", "seed", "flag"}));
+    EXPECT_EQ(file.shape("in/table"), Shape{3});
+    EXPECT_EQ(file.read_texts("in/table", "name"), (std::vector<std::string>{"a", "", "σ²"}));
+    const auto values = file.read_column("in/table", "value");
+    EXPECT_EQ(values[0], 1.5);
+    EXPECT_TRUE(std::isnan(values[1]));
+    EXPECT_EQ(values[2], -0.1);
+    EXPECT_EQ(file.read_column("in/table", "count"), (std::vector<double>{-7, 0, 7}));
+    EXPECT_EQ(file.read_column("in/table", "seed")[2], 0x1p64);
+    EXPECT_EQ(file.read_column("in/table", "flag"), (std::vector<double>{1, 0, 1}));
+    EXPECT_TRUE(file.read_column("empty", "x").empty());
+    expect_refused([&] { file.read_column("in/table", "name"); }, {"in/table", "name"});
+    expect_refused([&] { file.read_texts("in/table", "value"); }, {"in/table", "value"});
+    expect_refused([&] { file.read_column("in/table", "none"); }, {"no column none"});
+}
+
+TEST(H5File, CopiesWithAllBelowAndAttributes) {
+    const TemporaryFolder folder;
+    const auto path = folder.path() / "a.h5";
+    {
+        File file = File::create(path);
+        file.write("group/data", std::vector<double>{1, 2, 3}, {3});
+        file.write_attribute("", "root", "text");
+        file.write_attribute("group", "number", 0.5);
+        file.close();
+    }
+    const File from = File::open_read(path);
+    File to = File::create(path);  // under the same name: it is in memory
+    to.copy(from, "", "runs/all");
+    to.copy(from, "group", "part");
+    EXPECT_EQ(to.string_attribute("runs/all", "root"), "text");
+    EXPECT_EQ(to.double_attribute("runs/all/group", "number"), 0.5);
+    Shape shape;
+    EXPECT_EQ(to.read_doubles("runs/all/group/data", shape), (std::vector<double>{1, 2, 3}));
+    EXPECT_EQ(to.read_doubles("part/data", shape), (std::vector<double>{1, 2, 3}));
+    EXPECT_THROW(to.copy(from, "absent", "x"), std::runtime_error);
+    EXPECT_THROW(to.copy(from, "group", "part"), std::runtime_error) << "there already";
+}
+
 TEST(H5File, CreatedAndNeverClosedLeavesNoTrace) {
     const TemporaryFolder folder;
     const auto path = folder.write("kept.h5", "earlier");

@@ -22,7 +22,8 @@ namespace spectra::testing {
 struct ProcessOptions {
     std::filesystem::path folder = ".";                                 ///< where it runs
     std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours
-    std::optional<double> interrupt_after = {};                         ///< seconds until SIGINT
+    std::optional<double> interrupt_after = {};                         ///< seconds until the signal
+    int interrupt_by = SIGINT;
     std::optional<unsigned long> largest_file = {};  ///< bytes; writes beyond fail as on a full disk
     std::string stdout_to = {};                      ///< a file instead of the pipe
 };
@@ -78,7 +79,7 @@ inline ProcessResult run_process(const std::vector<std::string>& command,
     while (waiting[0].fd >= 0 || waiting[1].fd >= 0) {
         poll(waiting.data(), waiting.size(), 20);
         if (interrupt && elapsed() >= *options.interrupt_after) {
-            kill(child, SIGINT);
+            kill(child, options.interrupt_by);
             interrupt = false;
         }
         for (std::size_t k = 0; k < 2; ++k) {

@@ -1,0 +1,400 @@
+#include "report/runs_file.hpp"
+
+#include "h5/file.hpp"
+#include "report/atomic_file.hpp"
+#include "report/metric_names.hpp"
+#include "report/page.hpp"
+#include "report/result_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace spectra::report {
+namespace {
+
+struct DistanceName {
+    const char* name;
+    double Agreement::*member;
+};
+constexpr std::array distance_names = {
+    DistanceName{"wasserstein1", &Agreement::wasserstein1},
+    DistanceName{"wasserstein1_log", &Agreement::wasserstein1_log},
+    DistanceName{"kolmogorov_smirnov", &Agreement::kolmogorov_smirnov},
+};
+
+constexpr std::array<std::string_view, 5> known_sources = {"ov", "scalar", "s-transform", "printed",
+                                                           "montecarlo"};
+
+/// The usual order of sources, and of pairs by their first, then their second; others behind.
+std::size_t place_of(std::string_view source) {
+    for (std::size_t k = 0; k < known_sources.size(); ++k) {
+        if (source == known_sources[k]) return k * (known_sources.size() + 2);
+        for (std::size_t m = 0; m < known_sources.size(); ++m)
+            if (source == fmt::format("{}_{}", known_sources[k], known_sources[m]))
+                return k * (known_sources.size() + 2) + m + 1;
+    }
+    return std::numeric_limits<std::size_t>::max();
+}
+
+void sort_by_place(std::vector<std::string>& names) {
+    std::stable_sort(names.begin(), names.end(),
+                     [](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
+}
+
+/// A run's group of an open file.
+class Reader {
+public:
+    Reader(const h5::File& file, std::string group) : file_(file), group_(std::move(group)) {}
+
+    std::string path(const std::string& inner) const {
+        return inner.empty() || group_.empty() ? group_ + inner : group_ + "/" + inner;
+    }
+    std::vector<std::string> children(const std::string& group) const { return file_.children(path(group)); }
+    std::string text(const std::string& object, const std::string& name) const {
+        return file_.string_attribute(path(object), name).value_or("");
+    }
+    int integer(const std::string& object, const std::string& name) const {
+        return static_cast<int>(file_.integer_attribute(path(object), name).value_or(0));
+    }
+    double number(const std::string& object, const std::string& name) const {
+        return file_.double_attribute(path(object), name).value_or(std::numeric_limits<double>::quiet_NaN());
+    }
+    std::uint64_t seed() const { return file_.unsigned_attribute(path(""), "seed").value_or(0); }
+    std::vector<std::string> attributes(const std::string& object) const {
+        return file_.attributes(path(object));
+    }
+    bool has(const std::string& object) const { return file_.exists(path(object)); }
+
+    /// Σ σ_l² to twelve digits: the same for all networks of one total noise, whatever their depth.
+    double total_noise() const {
+        h5::Shape shape;
+        double sum = 0;
+        for (const double v : file_.read_doubles(path("network/sigma2"), shape)) sum += v;
+        return std::strtod(fmt::format("{:.12g}", sum).c_str(), nullptr);
+    }
+    bool all(const std::string& dataset) const {
+        h5::Shape shape;
+        const auto flags = file_.read_bytes(path(dataset), shape);
+        return std::find(flags.begin(), flags.end(), std::uint8_t{0}) == flags.end();
+    }
+
+private:
+    const h5::File& file_;
+    std::string group_;
+};
+
+std::vector<std::string> uncertified_parts(const Reader& in) {
+    std::vector<std::string> parts;
+    for (const auto& method : in.children("theory"))
+        if (in.integer("theory/" + method, "certified") == 0) parts.push_back(method);
+    sort_by_place(parts);
+    const std::string sensitivity = "theory/ov/sensitivity";
+    const auto metrics = in.children(sensitivity);
+    if (std::any_of(metrics.begin(), metrics.end(), [&](const auto& metric) {
+            return in.integer(sensitivity + "/" + metric, "certified") == 0;
+        }))
+        parts.emplace_back("sensitivity");
+    const std::string average = "theory/ov/average";
+    if (in.has(average) && in.integer(average, "certified") < in.integer(average, "draws"))
+        parts.emplace_back("average");
+    if (in.has("green/certified") && !in.all("green/certified")) parts.emplace_back("green");
+    return parts;
+}
+
+std::vector<std::pair<std::string, Metrics>> read_metrics(const Reader& in) {
+    auto sources = in.children("metrics");
+    std::erase(sources, "agreement");
+    sort_by_place(sources);
+    std::vector<std::pair<std::string, Metrics>> all;
+    for (const auto& source : sources) {
+        Metrics metrics;
+        for (const auto& metric : metric_names)
+            metrics.*metric.member = in.number("metrics/" + source, metric.name);
+        all.emplace_back(source, metrics);
+    }
+    return all;
+}
+
+std::vector<std::pair<std::string, Agreement>> read_agreement(const Reader& in) {
+    const std::string group = "metrics/agreement";
+    const std::string ending = fmt::format("_{}", distance_names.front().name);
+    std::vector<std::string> pairs;
+    for (const auto& attribute : in.attributes(group))
+        if (attribute.ends_with(ending))
+            pairs.push_back(attribute.substr(0, attribute.size() - ending.size()));
+    sort_by_place(pairs);
+    std::vector<std::pair<std::string, Agreement>> all;
+    for (const auto& pair : pairs) {
+        Agreement agreement;
+        for (const auto& distance : distance_names)
+            agreement.*distance.member = in.number(group, fmt::format("{}_{}", pair, distance.name));
+        all.emplace_back(pair, agreement);
+    }
+    return all;
+}
+
+Run read_run(const h5::File& file, const StoredRun& stored) {
+    const Reader in(file, stored.group);
+    Run run;
+    run.name = stored.name;
+    run.title = in.text("network", "title");
+    run.mixer = in.text("network", "mixer");
+    run.branch = in.text("network", "branch");
+    run.activation = in.text("network", "activation");
+    run.depth = in.integer("network", "depth");
+    run.streams = in.integer("network", "streams");
+    run.width = in.integer("network", "width");
+    run.noise = in.total_noise();
+    run.seed = in.seed();
+    run.doubts = uncertified_parts(in);
+    run.certified = run.doubts.empty();
+    run.samples = in.integer("montecarlo", "samples");
+    run.metrics = read_metrics(in);
+    run.agreement = read_agreement(in);
+    return run;
+}
+
+template <class T>
+const T* find(const std::vector<std::pair<std::string, T>>& entries, const std::string& name) {
+    const auto found =
+        std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.first == name; });
+    return found == entries.end() ? nullptr : &found->second;
+}
+
+/// Names that occur in any run, in the usual order.
+template <class T>
+std::vector<std::string> names_of(const std::vector<Run>& runs,
+                                  std::vector<std::pair<std::string, T>> Run::*entries) {
+    std::vector<std::string> names;
+    for (const auto& run : runs)
+        for (const auto& [name, value] : run.*entries)
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    sort_by_place(names);
+    return names;
+}
+
+template <class T, class Of>
+h5::Column column(const std::string& name, const std::vector<Run>& runs, const Of& of) {
+    std::vector<T> values;
+    values.reserve(runs.size());
+    for (const auto& run : runs) values.push_back(static_cast<T>(of(run)));
+    return {name, std::move(values)};
+}
+
+/// NaN where a run does not have it.
+template <class T>
+h5::Column column(const std::string& source, const char* name, const std::vector<Run>& runs,
+                  std::vector<std::pair<std::string, T>> Run::*entries, double T::*member) {
+    return column<double>(fmt::format("{}_{}", source, name), runs, [&](const Run& run) {
+        const T* const entry = find(run.*entries, source);
+        return entry ? entry->*member : std::numeric_limits<double>::quiet_NaN();
+    });
+}
+
+std::vector<h5::Column> summary_columns(const std::vector<Run>& runs) {
+    std::vector<h5::Column> columns;
+    columns.push_back(column<std::string>("name", runs, [](const Run& r) { return r.name; }));
+    columns.push_back(column<std::string>("mixer", runs, [](const Run& r) { return r.mixer; }));
+    columns.push_back(column<std::string>("branch", runs, [](const Run& r) { return r.branch; }));
+    columns.push_back(column<std::string>("activation", runs, [](const Run& r) { return r.activation; }));
+    columns.push_back(column<int>("depth", runs, [](const Run& r) { return r.depth; }));
+    columns.push_back(column<int>("streams", runs, [](const Run& r) { return r.streams; }));
+    columns.push_back(column<int>("width", runs, [](const Run& r) { return r.width; }));
+    columns.push_back(column<double>("noise", runs, [](const Run& r) { return r.noise; }));
+    columns.push_back(column<std::uint64_t>("seed", runs, [](const Run& r) { return r.seed; }));
+    columns.push_back(column<std::uint8_t>("certified", runs, [](const Run& r) { return r.certified; }));
+    columns.push_back(column<int>("samples", runs, [](const Run& r) { return r.samples; }));
+    for (const auto& source : names_of(runs, &Run::metrics))
+        for (const auto& metric : metric_names)
+            columns.push_back(column(source, metric.name, runs, &Run::metrics, metric.member));
+    for (const auto& pair : names_of(runs, &Run::agreement))
+        for (const auto& distance : distance_names)
+            columns.push_back(column(pair, distance.name, runs, &Run::agreement, distance.member));
+    return columns;
+}
+
+std::string csv_cell(const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + '"';
+}
+template <class T>
+std::string csv_cell(const T& value) {
+    return fmt::format("{}", value);
+}
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json run_object(const Run& run) {
+    Json object;
+    object["name"] = run.name;
+    object["title"] = run.title;
+    object["mixer"] = run.mixer;
+    object["branch"] = run.branch;
+    object["activation"] = run.activation;
+    object["depth"] = run.depth;
+    object["streams"] = run.streams;
+    object["width"] = run.width;
+    object["noise"] = number(run.noise);
+    object["seed"] = run.seed;
+    object["certified"] = run.certified;
+    object["uncertified"] = run.doubts;
+    object["samples"] = run.samples;
+    object["metrics"] = Json::object();
+    for (const auto& [source, metrics] : run.metrics)
+        for (const auto& metric : metric_names)
+            object["metrics"][source][metric.name] = number(metrics.*metric.member);
+    object["agreement"] = Json::object();
+    for (const auto& [pair, agreement] : run.agreement)
+        for (const auto& distance : distance_names)
+            object["agreement"][pair][distance.name] = number(agreement.*distance.member);
+    return object;
+}
+
+/// Of the best source there is.
+const Metrics* best_metrics(const Run& run) {
+    for (const char* source : {"ov", "montecarlo"})
+        if (const Metrics* const metrics = find(run.metrics, source)) return metrics;
+    return run.metrics.empty() ? nullptr : &run.metrics.front().second;
+}
+
+/// Between the best theory and the simulation; else between two theories.
+const Agreement* best_agreement(const Run& run) {
+    if (const Agreement* const agreement = find(run.agreement, "ov_montecarlo")) return agreement;
+    return run.agreement.empty() ? nullptr : &run.agreement.front().second;
+}
+
+constexpr std::size_t cell_width = 11;
+
+std::string row_of(const Run& run) {
+    std::string row;
+    const auto add = [&](double value) { row += right_padded(cell(value, cell_width), cell_width); };
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    const Metrics* const metrics = best_metrics(run);
+    for (const auto member :
+         {&Metrics::window, &Metrics::collapsed, &Metrics::effective_rank, &Metrics::largest})
+        add(metrics ? metrics->*member : none);
+    const Agreement* const agreement = best_agreement(run);
+    add(agreement ? agreement->wasserstein1 : none);
+    return row + (run.certified ? "" : "  !");
+}
+
+}  // namespace
+
+std::optional<std::string> stored_description(const StoredRun& stored) {
+    try {
+        if (!is_result_file(stored.file)) return std::nullopt;
+        const h5::File file = h5::File::open_read(stored.file);
+        if (!stored.group.empty() && !file.is_group(stored.group)) return std::nullopt;
+        return file.string_attribute(stored.group, "description");
+    } catch (const std::exception&) {
+        return std::nullopt;
+    }
+}
+
+Run read_run(const StoredRun& stored) {
+    return read_run(h5::File::open_read(stored.file), stored);
+}
+
+void write_runs_file(RunsReport& report, const std::vector<StoredRun>& stored,
+                     const std::filesystem::path& path) {
+    AtomicFile destination(path);  // first: a folder that cannot be written is found before the work
+    h5::File file = h5::File::create(path);
+    write_provenance(file, report.provenance);
+    file.make_group("runs");
+    report.runs.clear();
+    // A file that holds many is opened once.
+    std::map<std::filesystem::path, h5::File> shared;
+    for (const auto& run : stored) {
+        const auto add = [&](const h5::File& source) {
+            file.copy(source, run.group, "runs/" + run.name);
+            report.runs.push_back(read_run(source, run));
+        };
+        if (run.group.empty()) {
+            add(h5::File::open_read(run.file));
+        } else {
+            auto opened = shared.find(run.file);
+            if (opened == shared.end())
+                opened = shared.emplace(run.file, h5::File::open_read(run.file)).first;
+            add(opened->second);
+        }
+    }
+    file.write_table("summary", summary_columns(report.runs));
+    destination.write(file.image());
+    destination.commit();
+}
+
+std::string summary_csv(const RunsReport& report) {
+    const auto columns = summary_columns(report.runs);
+    std::string text;
+    for (const auto& entry : columns) text += (text.empty() ? "" : ",") + entry.name;
+    text += '\n';
+    for (std::size_t row = 0; row < report.runs.size(); ++row) {
+        for (std::size_t k = 0; k < columns.size(); ++k) {
+            if (k > 0) text += ',';
+            text += std::visit([&](const auto& values) { return csv_cell(values[row]); }, columns[k].values);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+std::string to_json(const RunsReport& report) {
+    Json root;
+    root["runs"] = Json::array();
+    for (const auto& run : report.runs) root["runs"].push_back(run_object(run));
+    root["failed"] = Json::array();
+    for (const auto& [name, reason] : report.failed)
+        root["failed"].push_back({{"name", name}, {"reason", reason}});
+    root["files"] = report.files;
+    // Names and paths may hold bytes that are not UTF-8.
+    return root.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string terminal_page(const RunsReport& report, int columns, bool colour, bool unicode,
+                          std::size_t rows) {
+    Page page(columns, colour, unicode);
+    constexpr std::array headings = {"in window", "collapsed", "eff. rank", "largest", "W1"};
+    const std::size_t room = page.columns() - headings.size() * cell_width - 3;
+    std::size_t widest = 8;
+    for (const auto& run : report.runs) widest = std::max(widest, width_of(run.name));
+    const std::size_t first = std::min(widest, room);
+    std::string heading = padded("network", first);
+    for (const char* words : headings) heading += right_padded(words, cell_width);
+    page.verbatim(page.paint(heading, "1"));
+    const std::size_t shown = std::min(rows, report.runs.size());
+    for (std::size_t k = 0; k < shown; ++k) {
+        const Run& run = report.runs[k];
+        const std::string name = page.text(run.name);
+        if (width_of(name) > first) page.verbatim(name);
+        const std::string line = padded(width_of(name) > first ? "" : name, first) + row_of(run);
+        page.verbatim(run.certified ? line : page.paint(line, "31"));
+    }
+    if (shown < report.runs.size()) page.entry("", fmt::format("and {} more", report.runs.size() - shown));
+    page.blank();
+    page.entry("",
+               "In window: mass in [0.75, 1.25]; collapsed: below 0.1; by the theory ov where there is one, "
+               "else the simulation. W1: between these two.");
+    if (std::any_of(report.runs.begin(), report.runs.end(), [](const Run& run) { return !run.certified; }))
+        page.entry("", "!: not certified.");
+    if (!report.files.empty()) {
+        page.blank();
+        for (const auto& file : report.files) page.verbatim("wrote " + file);
+    }
+    return page.take();
+}
+
+}  // namespace spectra::report

@@ -1,0 +1,137 @@
+#include "h5/file.hpp"
+#include "support/process.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <random>
+
+/// Simulations that are stopped, killed and continued.
+namespace spectra {
+namespace {
+
+using testing::TemporaryFolder;
+using Words = std::vector<std::string>;
+
+class Resume : public ::testing::Test {
+protected:
+    testing::ProcessResult run(Words words, testing::ProcessOptions options = {}) const {
+        words.insert(words.begin(), SPECTRA_BINARY);
+        options.folder = folder_.path();
+        return testing::run_process(words, options);
+    }
+
+    /// Kills it so many seconds after its start; false where it has ended by then.
+    bool killed(const Words& words, double seconds) const {
+        testing::ProcessOptions options;
+        options.interrupt_after = seconds;
+        options.interrupt_by = SIGKILL;
+        return run(words, options).status == 128 + SIGKILL;
+    }
+
+    h5::File open(const std::string& name) const { return h5::File::open_read(folder_.path() / name); }
+
+    std::int64_t samples(const std::string& name) const {
+        if (!std::filesystem::exists(folder_.path() / name)) return 0;
+        return open(name).integer_attribute("montecarlo", "samples").value_or(0);
+    }
+
+    /// All of /montecarlo but the time it took, to the last bit.
+    void expect_same(const std::string& one, const std::string& other) const {
+        const auto a = open(one), b = open(other);
+        expect_same(a, b, "montecarlo");
+    }
+
+    TemporaryFolder folder_;
+
+private:
+    static void expect_same(const h5::File& a, const h5::File& b, const std::string& group) {
+        ASSERT_EQ(a.children(group), b.children(group));
+        for (const auto& name : a.children(group)) {
+            const std::string path = group + "/" + name;
+            if (a.is_group(path)) {
+                expect_same(a, b, path);
+                continue;
+            }
+            h5::Shape here, there;
+            const auto left = a.read_doubles(path, here), right = b.read_doubles(path, there);
+            EXPECT_EQ(here, there) << path;
+            EXPECT_EQ(left, right) << path;
+        }
+        ASSERT_EQ(a.attributes(group), b.attributes(group));
+        for (const auto& name : a.attributes(group)) {
+            if (name == "seconds") continue;
+            EXPECT_EQ(a.double_attribute(group, name), b.double_attribute(group, name)) << name;
+            EXPECT_EQ(a.string_attribute(group, name), b.string_attribute(group, name)) << name;
+        }
+    }
+};
+
+const Words network{"--mixer",  "bistochastic", "--depth",   "8",   "--width", "10",
+                    "--theory", "none",         "--samples", "600", "--plot",  "none"};
+
+Words with(const Words& more) {
+    Words out = network;
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
+}
+
+TEST_F(Resume, KilledAtTenRandomMomentsIsAsIfNeverKilled) {
+    for (const std::string keep : {"values", "histogram"}) {
+        ASSERT_EQ(run(with({"--keep", keep, "--out", "whole-" + keep, "--threads", "2"})).status, 0);
+        std::mt19937 random(7);
+        int kills = 0;
+        std::int64_t before = 0;
+        for (int attempt = 0; attempt < 10; ++attempt) {
+            kills += killed(with({"--keep", keep, "--out", keep, "--resume", "--checkpoint", "0.01"}),
+                            std::uniform_real_distribution(0.02, 0.25)(random));
+            const auto now = samples(keep + ".h5");
+            EXPECT_GE(now, before) << "what was written is never lost";
+            before = now;
+        }
+        EXPECT_GE(kills, 1);
+        const auto last = run(with({"--keep", keep, "--out", keep, "--resume", "--threads", "1"}));
+        EXPECT_EQ(last.status, 0) << last.err;
+        expect_same("whole-" + keep + ".h5", keep + ".h5");
+    }
+}
+
+TEST_F(Resume, MoreSamplesAreAddedToThoseThatAreThere) {
+    ASSERT_EQ(run(with({"--out", "whole"})).status, 0);
+    auto fewer = network;
+    *std::find(fewer.begin(), fewer.end(), "600") = "250";
+    fewer.insert(fewer.end(), {"--out", "part"});
+    ASSERT_EQ(run(fewer).status, 0);
+    ASSERT_EQ(run(with({"--out", "part", "--resume"})).status, 0);
+    expect_same("whole.h5", "part.h5");
+}
+
+TEST_F(Resume, RefusesOtherSamples) {
+    ASSERT_EQ(run(with({"--out", "part"})).status, 0);
+    const auto refused = [&](const Words& more, const std::string& why) {
+        const auto result = run(with(more));
+        EXPECT_EQ(result.status, 2);
+        EXPECT_NE(result.err.find(why), std::string::npos) << result.err;
+    };
+    refused({"--out", "part", "--resume", "--seed", "2"},
+            "seed is 2; in the samples to be continued it is 1");
+    refused({"--out", "part", "--resume", "--noise", "0.1"}, "branch");
+    folder_.write("other.h5", "not HDF5");
+    refused({"--out", "other", "--resume", "--force"}, "other.h5");
+}
+
+TEST_F(Resume, StopsAtTheErrorAskedFor) {
+    const auto result = run({"--mixer", "cayley", "--depth", "3", "--width", "10", "--theory", "none",
+                             "--plot", "none", "--until-error", "0.004", "--out", "e"});
+    ASSERT_EQ(result.status, 0) << result.err;
+    const auto file = open("e.h5");
+    EXPECT_EQ(file.integer_attribute("montecarlo", "converged"), 1);
+    EXPECT_LT(file.integer_attribute("montecarlo", "samples"), 10'000);
+    for (const char* name : {"error_mean_square", "error_window", "error_collapsed", "error_wasserstein1"})
+        EXPECT_LE(*file.double_attribute("montecarlo", name), 0.004) << name;
+}
+
+}  // namespace
+}  // namespace spectra
