@@ -98,6 +98,12 @@ void compute(const Request& request, const Analysis& analysis, Progress& progres
     }
     auto result = montecarlo::simulate(report.network, options);
     if (result.samples > 0) report.simulation = std::move(result);
+    // Mixers drawn anew are another network than the theory's.
+    if (!report.simulation || report.theories.empty() || request.redrawn || interrupted()) return;
+    progress.stage("simulating smaller widths");
+    auto expecting = analysis.simulation;
+    expecting.samples = report.simulation->samples;
+    report.expected = montecarlo::expected_distance(report.network, expecting);
 }
 
 /// A figure that cannot be drawn is a warning: the result file has everything.

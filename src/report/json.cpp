@@ -166,6 +166,10 @@ Json depth_object(const dyson::DepthLimit& limit) {
     return object;
 }
 
+Json expected_object(const montecarlo::Expected& expected) {
+    return {{"mean", number(expected.mean)}, {"std", number(expected.deviation)}};
+}
+
 Json agreement_object(const Agreement& agreement) {
     Json object;
     object["wasserstein1"] = number(agreement.wasserstein1);
@@ -201,7 +205,13 @@ std::string to_json(const Report& report) {
     for (const auto& [source, metrics] : report.metrics) root["metrics"][source] = metrics_object(metrics);
     root["agreement"] = Json::object();
     for (const auto& [pair, agreement] : report.agreement) {
-        root["agreement"][pair] = agreement_object(agreement);
+        Json& object = root["agreement"][pair];
+        object = agreement_object(agreement);
+        if (!report.expected || !pair.ends_with("_montecarlo")) continue;
+        const auto& e = *report.expected;
+        object["expected"] = {{"wasserstein1", expected_object(e.wasserstein1)},
+                              {"wasserstein1_log", expected_object(e.wasserstein1_log)},
+                              {"kolmogorov_smirnov", expected_object(e.kolmogorov_smirnov)}};
     }
     root["files"] = report.files;
     // Names and paths may hold bytes that are not UTF-8.

@@ -4,6 +4,7 @@
 #include "dyson/depth_limit.hpp"
 #include "dyson/sensitivity.hpp"
 #include "dyson/theory.hpp"
+#include "montecarlo/expected.hpp"
 #include "montecarlo/simulate.hpp"
 #include "network/network.hpp"
 #include "spectrum/spectrum.hpp"
@@ -35,6 +36,7 @@ struct Report {
     std::optional<dyson::Average> average;            ///< of it over draws of the mixers
     std::optional<dyson::Green> green;
     std::optional<montecarlo::Simulation> simulation;
+    std::optional<montecarlo::ExpectedDistance> expected;  ///< of a right theory from this simulation
 
     /// Filled by `compare`: source ("ov", "scalar", "montecarlo") and its metrics.
     std::vector<std::pair<std::string, Metrics>> metrics;

@@ -229,6 +229,14 @@ void write_metrics(h5::File& file, const Report& report) {
         attribute("kolmogorov_smirnov", agreement.kolmogorov_smirnov);
         attribute("log_floor", agreement.log_floor);
         attribute("left_out", agreement.left_out);
+        if (!report.expected || !pair.ends_with("_montecarlo")) continue;
+        const auto expected = [&](const std::string& name, const montecarlo::Expected& e) {
+            attribute((name + "_expected").c_str(), e.mean);
+            attribute((name + "_expected_std").c_str(), e.deviation);
+        };
+        expected("wasserstein1", report.expected->wasserstein1);
+        expected("wasserstein1_log", report.expected->wasserstein1_log);
+        expected("kolmogorov_smirnov", report.expected->kolmogorov_smirnov);
     }
 }
 

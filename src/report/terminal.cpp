@@ -223,6 +223,15 @@ void add_agreement(Page& page, const Report& report) {
         words += fmt::format(", KS = {:.2g}.", agreement.kolmogorov_smirnov);
         page.entry("", words, found.code);
     }
+    if (!report.expected || !report.simulation) return;
+    const auto& e = *report.expected;
+    page.entry("", fmt::format("Of a right theory N = {} and {} samples alone explain W1 = {}, {} in ln s, "
+                               "KS = {} (from simulations of widths {} and {}).",
+                               report.network.size(), report.simulation->samples,
+                               with_error(e.wasserstein1.mean, e.wasserstein1.deviation),
+                               with_error(e.wasserstein1_log.mean, e.wasserstein1_log.deviation),
+                               with_error(e.kolmogorov_smirnov.mean, e.kolmogorov_smirnov.deviation),
+                               e.widths[0], e.widths[1]));
 }
 
 /// Will gradients survive this depth? By the best source there is.
