@@ -220,8 +220,9 @@ Solution Tracker::solve(double log_s, double tilt, const Unknowns* guess) {
     if (!here.ok()) return here;
     double reached = companion_tilt;
     double factor = tilt > companion_tilt ? 1 / descent_factor : descent_factor;
+    const int most = steps + most_steps;
     // Towards the axis by factors; near it, try the axis itself at every other rung.
-    for (int rung = 0; rung < 200 && steps <= most_steps; ++rung) {
+    for (int rung = 0; rung < 200 && steps <= most; ++rung) {
         double next = reached / factor;
         const bool last = tilt > 0 && (factor > 1 ? next <= tilt : next >= tilt);
         if (last) next = tilt;
