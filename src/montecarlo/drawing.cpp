@@ -309,8 +309,9 @@ Run::Run(const Network& the_network, const Options& the_options)
       probes(probe_count(the_network, the_options)) {}
 
 int probe_count(const Network& network, const Options& options) {
-    const bool dense = options.method == Method::dense ||
-                       (options.method == Method::automatic && network.size() <= largest_dense);
+    const std::int64_t size = std::int64_t{network.streams} * network.width;  // may not fit an int
+    const bool dense =
+        options.method == Method::dense || (options.method == Method::automatic && size <= largest_dense);
     return dense ? 0 : options.probes;
 }
 
