@@ -41,11 +41,13 @@ void add_computed(Page& page, const Report& report) {
     }
     if (report.simulation) {
         const auto& simulation = *report.simulation;
-        page.entry(
-            "simulation",
-            fmt::format("{}, {} {}, {:.3g} s{}", sample_size(report), simulation.device, simulation.precision,
-                        simulation.seconds, simulation.interrupted() ? " (stopped early)" : ""),
-            simulation.interrupted() ? "33" : nullptr);
+        page.entry("simulation",
+                   fmt::format("{}, {} {}, {:.3g} s{}", sample_size(report), simulation.device,
+                               simulation.precision, simulation.seconds,
+                               simulation.interrupted() ? " (stopped early)"
+                               : simulation.converged   ? " (to the error asked for)"
+                                                        : ""),
+                   simulation.interrupted() ? "33" : nullptr);
     }
 }
 
@@ -216,8 +218,10 @@ void add_agreement(Page& page, const Report& report) {
         if (!std::isnan(agreement.wasserstein1_log)) {
             words += fmt::format(", {:.2g} in ln s", agreement.wasserstein1_log);
             if (agreement.left_out > 0) {
-                words += fmt::format(" ({} value{} below rounding left out)", agreement.left_out,
-                                     agreement.left_out == 1 ? "" : "s");
+                const bool probed = report.simulation && report.simulation->probes > 0;
+                words += fmt::format(" ({} value{} {} left out)", agreement.left_out,
+                                     agreement.left_out == 1 ? "" : "s",
+                                     probed ? "of unknown place" : "below rounding");
             }
         }
         words += fmt::format(", KS = {:.2g}.", agreement.kolmogorov_smirnov);

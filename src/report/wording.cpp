@@ -25,11 +25,12 @@ std::string certificate(const dyson::Summary& summary) {
 
 std::string sample_size(const Report& report) {
     const auto& simulation = *report.simulation;
-    if (simulation.interrupted()) {
-        return fmt::format("{} of {} samples, N = {}", simulation.samples, simulation.samples_requested,
-                           report.network.size());
-    }
-    return fmt::format("{} samples, N = {}", simulation.samples, report.network.size());
+    std::string words = std::to_string(simulation.samples);
+    if (simulation.interrupted()) words += fmt::format(" of {}", simulation.samples_requested);
+    words += simulation.samples == 1 && !simulation.interrupted() ? " sample" : " samples";
+    words += fmt::format(", N = {}", report.network.size());
+    if (simulation.probes > 0) words += fmt::format(", quadrature by {} probes", simulation.probes);
+    return words;
 }
 
 std::string percent(double share) {
