@@ -2,6 +2,7 @@
 // default job.
 
 #include "montecarlo/blas.hpp"
+#include "montecarlo/graded.hpp"
 #include "montecarlo/sampler.hpp"
 #include "montecarlo/simulate.hpp"
 #include "montecarlo/singular_values.hpp"
@@ -70,6 +71,28 @@ void sample(benchmark::State& state) {
     state.counters["svd_%"] = 100 * solving / total;
 }
 BENCHMARK(sample)->Arg(100)->Arg(256)->Arg(400)->Unit(benchmark::kMillisecond);
+
+/// The same sample from graded factors, every value to nearly full relative accuracy.
+void graded_sample(benchmark::State& state) {
+    const auto network = network_of_size(static_cast<int>(state.range(0)));
+    const auto layers = montecarlo::scaled_layers(network);
+    const montecarlo::SingleThreadedBlas single_threaded;
+    montecarlo::Sampler sampler(network.streams, network.width);
+    montecarlo::GradedProduct product(network.size());
+    std::vector<double> values(static_cast<std::size_t>(network.size()));
+    montecarlo::AlignedDoubles layer(values.size() * values.size());
+    std::uint32_t number = 0;
+    for (auto _ : state) {
+        product.start();
+        for (std::uint32_t l = 0; l < depth; ++l) {
+            sampler.draw_layer(layers[l], l, 1, number, layer.data());
+            product.multiply(layer.data(), layers[l].exponent);
+        }
+        benchmark::DoNotOptimize(product.log_values(values));
+        ++number;
+    }
+}
+BENCHMARK(graded_sample)->Arg(100)->Arg(256)->Arg(400)->Unit(benchmark::kMillisecond);
 
 /// N = 100, L = 10, 100 samples; the argument is the number of threads.
 void default_job(benchmark::State& state) {

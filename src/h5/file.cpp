@@ -288,13 +288,17 @@ std::vector<std::string> File::columns(const std::string& path) const {
     return names;
 }
 
+Handle File::column_type(const Handle& table, const std::string& path, const std::string& column) const {
+    const Handle stored(H5Dget_type(table.get()), H5Tclose);
+    const int index = H5Tget_member_index(stored.get(), column.c_str());
+    if (index < 0) refuse(path, "no column " + column);
+    return {H5Tget_member_type(stored.get(), static_cast<unsigned>(index)), H5Tclose};
+}
+
 std::vector<double> File::read_column(const std::string& path, const std::string& column) const {
     silence();
     const Handle opened = table(path);
-    const Handle stored(H5Dget_type(opened.get()), H5Tclose);
-    const int index = H5Tget_member_index(stored.get(), column.c_str());
-    if (index < 0) refuse(path, "no column " + column);
-    const Handle own(H5Tget_member_type(stored.get(), static_cast<unsigned>(index)), H5Tclose);
+    const Handle own = column_type(opened, path, column);
     if (!is_number(own.get())) refuse(path, "column " + column + " holds no numbers");
     const Handle type(H5Tcreate(H5T_COMPOUND, sizeof(double)), H5Tclose);
     H5Tinsert(type.get(), column.c_str(), 0, H5T_NATIVE_DOUBLE);
@@ -308,10 +312,7 @@ std::vector<double> File::read_column(const std::string& path, const std::string
 std::vector<std::string> File::read_texts(const std::string& path, const std::string& column) const {
     silence();
     const Handle opened = table(path);
-    const Handle stored(H5Dget_type(opened.get()), H5Tclose);
-    const int index = H5Tget_member_index(stored.get(), column.c_str());
-    if (index < 0) refuse(path, "no column " + column);
-    const Handle own(H5Tget_member_type(stored.get(), static_cast<unsigned>(index)), H5Tclose);
+    const Handle own = column_type(opened, path, column);
     if (H5Tget_class(own.get()) != H5T_STRING || H5Tis_variable_str(own.get()) != 0)
         refuse(path, "column " + column + " holds no texts of a fixed length");
     const std::size_t length = H5Tget_size(own.get());

@@ -120,6 +120,9 @@ public:
 
     void make_group(const std::string& path);
     void write(const std::string& path, std::span<const double> values, const Shape& shape);
+    void write(const std::string& path, const std::vector<double>& values) {
+        write(path, values, {values.size()});
+    }
     void write(const std::string& path, std::span<const int> values, const Shape& shape);
     void write(const std::string& path, std::span<const std::uint8_t> values, const Shape& shape);
 
@@ -149,6 +152,7 @@ private:
     Handle dataset(const std::string& path) const;
     Handle attribute(const std::string& object, const std::string& name) const;
     Handle table(const std::string& path) const;
+    Handle column_type(const Handle& table, const std::string& path, const std::string& column) const;
     template <class T>
     std::vector<T> read_as(const std::string& path, Shape& shape_out, std::size_t max_elements,
                            std::int64_t type) const;

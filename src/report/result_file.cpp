@@ -25,10 +25,6 @@ std::vector<double> exponentials(const std::vector<double>& logs) {
     return values;
 }
 
-void write_vector(h5::File& file, const std::string& path, const std::vector<double>& values) {
-    file.write(path, values, {values.size()});
-}
-
 /// Rows that are shorter than the longest end in NaN.
 void write_table(h5::File& file, const std::string& path, const std::vector<std::vector<double>>& rows) {
     std::size_t columns = 0;
@@ -78,10 +74,10 @@ void write_network(h5::File& file, const Network& network) {
         file.write_attribute("network", "activation_probability", *fields.activation_probability);
     file.write_attribute("network", "title", network.title);
     write_matrices(file, "network/mixers", network.mixers);
-    write_vector(file, "network/sigma2", fields.sigma2);
-    if (!fields.sigma_w2.empty()) write_vector(file, "network/sigma_w2", fields.sigma_w2);
+    file.write("network/sigma2", fields.sigma2);
+    if (!fields.sigma_w2.empty()) file.write("network/sigma_w2", fields.sigma_w2);
     if (!fields.preactivation_variance.empty())
-        write_vector(file, "network/preactivation_variance", fields.preactivation_variance);
+        file.write("network/preactivation_variance", fields.preactivation_variance);
     if (!fields.pre.empty()) {
         write_table(file, "network/pre", fields.pre);
         write_table(file, "network/post", fields.post);
@@ -113,25 +109,25 @@ void write_theory(h5::File& file, const dyson::Theory& theory) {
         density_s[k] = std::exp(std::log(curve.density_log[k]) - curve.log_s[k]);
     }
     file.make_group(group);
-    write_vector(file, in + "s", exponentials(curve.log_s));
-    write_vector(file, in + "log_s", curve.log_s);
-    write_vector(file, in + "density", density_s);
-    write_vector(file, in + "density_log", curve.density_log);
+    file.write(in + "s", exponentials(curve.log_s));
+    file.write(in + "log_s", curve.log_s);
+    file.write(in + "density", density_s);
+    file.write(in + "density_log", curve.density_log);
     write_complex(file, in + "g", curve.g);
     write_complex(file, in + "omega", curve.omega);
-    write_vector(file, in + "residual", curve.residual);
-    if (curve.floor.size() == curve.size()) write_vector(file, in + "floor", curve.floor);
+    file.write(in + "residual", curve.residual);
+    if (curve.floor.size() == curve.size()) file.write(in + "floor", curve.floor);
     file.write(in + "iterations", curve.iterations, {curve.iterations.size()});
     file.write(in + "certified", curve.certified, {curve.certified.size()});
 
     if (curve.log_s == density.log_s && theory.eta == 0) {
-        write_vector(file, in + "weight", density.weight);
-        write_vector(file, in + "cumulative", density.cumulative);
+        file.write(in + "weight", density.weight);
+        file.write(in + "cumulative", density.cumulative);
     } else {
-        write_vector(file, in + "law/log_s", density.log_s);
-        write_vector(file, in + "law/density_log", density.density_log);
-        write_vector(file, in + "law/weight", density.weight);
-        write_vector(file, in + "law/cumulative", density.cumulative);
+        file.write(in + "law/log_s", density.log_s);
+        file.write(in + "law/density_log", density.density_log);
+        file.write(in + "law/weight", density.weight);
+        file.write(in + "law/cumulative", density.cumulative);
     }
 
     std::vector<double> support, log_support, atoms, log_atoms;
@@ -180,7 +176,7 @@ void write_sensitivity(h5::File& file, const Report& report) {
     for (const auto& [name, sensitivity] : report.sensitivity->by_name()) {
         const std::string group = "theory/ov/sensitivity/" + name;
         file.make_group(group);
-        write_vector(file, group + "/sigma2", sensitivity->sigma2);
+        file.write(group + "/sigma2", sensitivity->sigma2);
         write_matrices(file, group + "/mixers", sensitivity->mixers);
         file.write_attribute(group, "total_noise", dyson::by_total_noise(report.network, *sensitivity));
         file.write_attribute(group, "certified", static_cast<int>(sensitivity->certified));
@@ -191,7 +187,7 @@ void write_green(h5::File& file, const dyson::Green& green) {
     write_complex(file, "green/omega", green.omega);
     write_complex(file, "green/g", green.g);
     file.write("green/certified", green.certified, {green.certified.size()});
-    write_vector(file, "green/residual", green.residual);
+    file.write("green/residual", green.residual);
     file.write("green/iterations", green.iterations, {green.iterations.size()});
 }
 
@@ -205,9 +201,9 @@ void write_metrics(h5::File& file, const std::string& group, const Metrics& metr
 void write_average(h5::File& file, const dyson::Average& average) {
     const std::string group = "theory/ov/average";
     file.make_group(group);
-    write_vector(file, group + "/log_s", average.log_s);
-    write_vector(file, group + "/density_log_mean", average.density_log_mean);
-    write_vector(file, group + "/density_log_std", average.density_log_deviation);
+    file.write(group + "/log_s", average.log_s);
+    file.write(group + "/density_log_mean", average.density_log_mean);
+    file.write(group + "/density_log_std", average.density_log_deviation);
     file.write_attribute(group, "draws", average.draws);
     file.write_attribute(group, "certified", average.certified);
     file.write_attribute(group, "mass_below_range", average.mass_below_range);
@@ -384,7 +380,7 @@ void write_result_file(const DepthReport& report, const std::filesystem::path& p
         certified.push_back(p.certified ? 1 : 0);
     }
     file.write(group + "/depth", depth, {depth.size()});
-    write_vector(file, group + "/share", share);
+    file.write(group + "/share", share);
     file.write(group + "/certified", certified, {certified.size()});
     if (!report.draws.empty()) {
         std::vector<int> limits;

@@ -15,22 +15,18 @@ using montecarlo::Simulation;
 const std::string group = "montecarlo";
 const std::string linear = group + "/linear";
 
-void write_vector(h5::File& file, const std::string& path, const std::vector<double>& values) {
-    file.write(path, values, {values.size()});
-}
-
 void write_histogram(h5::File& file, const Simulation& simulation) {
-    write_vector(file, group + "/edges", simulation.log_edges);
-    write_vector(file, group + "/counts", simulation.counts);
-    write_vector(file, group + "/count_squares", simulation.count_squares);
-    write_vector(file, group + "/cumulative_squares", simulation.cumulative_squares);
+    file.write(group + "/edges", simulation.log_edges);
+    file.write(group + "/counts", simulation.counts);
+    file.write(group + "/count_squares", simulation.count_squares);
+    file.write(group + "/cumulative_squares", simulation.cumulative_squares);
     file.write_attribute(group, "below", simulation.below);
     file.write_attribute(group, "above", simulation.above);
     file.make_group(linear);
-    write_vector(file, linear + "/edges", simulation.linear.edges);
-    write_vector(file, linear + "/counts", simulation.linear.counts);
-    write_vector(file, linear + "/count_squares", simulation.linear.count_squares);
-    write_vector(file, linear + "/cumulative_squares", simulation.linear.cumulative_squares);
+    file.write(linear + "/edges", simulation.linear.edges);
+    file.write(linear + "/counts", simulation.linear.counts);
+    file.write(linear + "/count_squares", simulation.linear.count_squares);
+    file.write(linear + "/cumulative_squares", simulation.linear.cumulative_squares);
     file.write_attribute(linear, "below", simulation.linear.below);
     file.write_attribute(linear, "above", simulation.linear.above);
     file.write_attribute(group, "window_count", simulation.window.sum);

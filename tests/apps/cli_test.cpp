@@ -56,10 +56,7 @@ protected:
 
     bool exists(const std::string& name) const { return std::filesystem::exists(folder_.path() / name); }
 
-    std::string content(const std::string& name) const {
-        std::ifstream file(folder_.path() / name, std::ios::binary);
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
+    std::string content(const std::string& name) const { return testing::content(folder_.path() / name); }
 
     TemporaryFolder folder_;
 };
@@ -146,7 +143,8 @@ TEST_F(Cli, RefusesUnknownWords) {
     refused(with("--keep", "all"), {"--keep", "accepted: histogram, values"});
     refused(with("--device", "tpu"), {"--device", "accepted: auto, cpu, cuda"});
     refused(with("--precision", "f16"), {"--precision", "accepted: f64, f32"});
-    refused({"--mixer", "identity", "--device", "cpu", "--precision", "f32"}, {"--precision f32", "--device cpu"});
+    refused({"--mixer", "identity", "--device", "cpu", "--precision", "f32"},
+            {"--precision f32", "--device cpu"});
     refused(with("--plot", "jpg"), {"--plot", "accepted: png, svg, pdf, none"});
     refused(with("--detph", "3"), {"'--detph': no such option; did you mean '--depth'?"});
     refused(with("--detph=3", "3"), {"did you mean '--depth'?"});

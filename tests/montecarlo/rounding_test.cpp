@@ -3,13 +3,12 @@
 #include "montecarlo/branches.hpp"
 #include "montecarlo/sampler.hpp"
 #include "montecarlo/singular_values.hpp"
+#include "montecarlo/wide_values.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/SVD>
-#include <boost/multiprecision/cpp_bin_float.hpp>
-#include <boost/multiprecision/eigen.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -25,43 +24,9 @@ using montecarlo::expectation;
 using montecarlo::log_floor;
 using montecarlo::scaled_layers;
 
-/// 50 digits.
-using Wide =
-    boost::multiprecision::number<boost::multiprecision::cpp_bin_float<50>, boost::multiprecision::et_off>;
-using WideMatrix = Eigen::Matrix<Wide, Eigen::Dynamic, Eigen::Dynamic>;
-
-/// ln of the singular values of the same Jacobian, held exactly enough, ascending: one-sided Jacobi.
+/// ln of the singular values of the same Jacobian, held exactly enough, ascending.
 std::vector<double> exact_log_values(const Network& network, std::uint64_t seed, std::uint32_t sample) {
-    WideMatrix product = jacobian_reference<Wide>(network, seed, sample);
-    // Of columns that are zero but for the rounding of 50 digits, nothing can be said.
-    const Wide zero = Wide(1e-90) * product.squaredNorm();
-    bool turned = true;
-    while (turned) {
-        turned = false;
-        for (Eigen::Index i = 0; i < product.cols(); ++i) {
-            for (Eigen::Index j = i + 1; j < product.cols(); ++j) {
-                const Wide a = product.col(i).squaredNorm();
-                const Wide b = product.col(j).squaredNorm();
-                const Wide c = product.col(i).dot(product.col(j));
-                if (a <= zero || b <= zero || abs(c) <= Wide(1e-20) * sqrt(a * b)) continue;
-                turned = true;
-                const Wide zeta = (b - a) / (2 * c);
-                const Wide root = sqrt(1 + zeta * zeta);
-                const Wide t = (zeta < 0 ? Wide(-1) : Wide(1)) / (abs(zeta) + root);
-                const Wide cosine = 1 / sqrt(1 + t * t);
-                const Wide sine = cosine * t;
-                const WideMatrix left = product.col(i);
-                product.col(i) = cosine * left - sine * product.col(j);
-                product.col(j) = sine * left + cosine * product.col(j);
-            }
-        }
-    }
-    std::vector<double> out;
-    for (Eigen::Index i = 0; i < product.cols(); ++i) {
-        out.push_back(static_cast<double>(Wide(log(product.col(i).squaredNorm()) / 2)));
-    }
-    std::sort(out.begin(), out.end());
-    return out;
+    return wide_log_values<50>(jacobian_reference<Wide<50>>(network, seed, sample));
 }
 
 struct Compared {

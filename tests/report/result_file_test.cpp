@@ -14,13 +14,9 @@
 namespace spectra::report {
 namespace {
 
+using spectra::testing::content;
 using spectra::testing::expect_refused;
 using spectra::testing::TemporaryFolder;
-
-std::string content(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 TEST(ResultFile, HoldsTheLayoutOfFormatOne) {
     const TemporaryFolder folder;

@@ -18,12 +18,8 @@
 namespace spectra::report {
 namespace {
 
+using spectra::testing::content;
 using spectra::testing::TemporaryFolder;
-
-std::string content(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 class RunsFile : public ::testing::Test {
 protected:

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -41,5 +42,11 @@ public:
 private:
     std::filesystem::path path_;
 };
+
+/// All bytes of a file; none where there is none.
+inline std::string content(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
 
 }  // namespace spectra::testing
