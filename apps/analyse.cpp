@@ -6,6 +6,7 @@
 #include "dyson/sensitivity.hpp"
 #include "dyson/theory.hpp"
 #include "exit_status.hpp"
+#include "green_parts.hpp"
 #include "interrupt.hpp"
 #include "montecarlo/ranks/launch.hpp"
 #include "montecarlo/simulate.hpp"
@@ -66,6 +67,7 @@ montecarlo::Options simulation_options(const Request& request, const DescribedNe
     options.device = request.device;
     options.precision = request.precision;
     options.threads = request.threads;
+    options.gpu = request.gpu;
     if (request.redrawn) options.redrawn = described.recipe;
     options.shared_mixers = request.shared_draws.value_or(false);
     options.stop = &interrupted();
@@ -76,7 +78,9 @@ void compute(const Request& request, const Analysis& analysis, Progress& progres
     const auto theory = theory_options(request);
     if (!request.omega.empty()) {
         progress.stage("evaluating g");
-        report.green = dyson::green(report.network, request.omega, theory);
+        auto* const ranks = analysis.simulation.ranks;
+        report.green = ranks != nullptr ? gather_green(*ranks, report.network, request.omega, theory)
+                                        : dyson::green(report.network, request.omega, theory);
     }
     for (const auto method : analysis.methods) {
         if (interrupted()) return;
@@ -248,6 +252,8 @@ int analyse(const Request& request, const std::string& command) {
     if (ranks && ranks->rank() > 0) {
         // The first rank does all the rest.
         catch_interrupts();
+        if (!request.omega.empty())
+            send_green(*ranks, analysis.described.network, request.omega, theory_options(request));
         if (request.samples > 0) montecarlo::simulate(analysis.described.network, analysis.simulation);
         return done;
     }

@@ -45,6 +45,8 @@ constexpr const char* examples = R"(Examples:
       how deep these mixers can go
   spectra sweep --mixers bistochastic,cayley --depths 1,2,10 --noises 0.05,0.2 --seeds 1:5
       sixty networks in one file, with a table; the same command again goes on after a kill
+  spectra train gyroscope --architecture edelta
+      a model of the EΔ paper on its task, with trivial predictors beside its loss
   spectra info run1.h5
       what a result file holds
 
@@ -60,11 +62,13 @@ struct CommandLine {
     Request request;
     DepthLimitRequest depth_request;
     SweepRequest sweep_request;
+    TrainRequest train_request;
     std::string info_file, shell;
     CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, figure.",
                  "spectra"};
     CLI::App* depth = nullptr;
     CLI::App* sweep = nullptr;
+    CLI::App* train = nullptr;
     CLI::App* info = nullptr;
     CLI::App* completion = nullptr;
 
@@ -92,6 +96,8 @@ struct CommandLine {
         add_options(*depth, depth_request);
         sweep = add_command("sweep", "a grid of networks, restartable", " --mixers NAME,NAME… [options]");
         add_options(*sweep, sweep_request);
+        train = add_command("train", "train a model, write checkpoints and a log", " TASK --architecture NAME [options]");
+        add_options(*train, train_request);
         info = add_command("info", "say what a result file holds");
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
         completion = add_command("completion", "print the completion script of a shell");
@@ -147,7 +153,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 void refuse_extras(const CommandLine& line) {
     const CLI::App* command = nullptr;
-    for (const auto* candidate : {line.depth, line.sweep, line.info, line.completion})
+    for (const auto* candidate : {line.depth, line.sweep, line.train, line.info, line.completion})
         if (candidate->parsed()) command = candidate;
     for (const auto& word : line.app.remaining()) refuse_word(line, line.app, word);
     if (command == nullptr) return;
@@ -164,8 +170,13 @@ void refuse_extras(const CommandLine& line) {
     }
 }
 
-int dispatch(CommandLine& line, const std::string& command) {
+int dispatch(CommandLine& line, const std::string& command, char** arguments, const TorchCommands& torch) {
     refuse_extras(line);
+    if (line.train->parsed()) {
+        check_conflicts(line.train_request);
+        if (!torch.train) start_torch_program(arguments);
+        return torch.train(line.train_request, command);
+    }
     if (line.depth->parsed()) return depth_limit(line.depth_request, command);
     if (line.sweep->parsed()) return sweep(line.sweep_request, command);
     if (line.info->parsed()) {
@@ -200,7 +211,7 @@ std::string typed(int argc, char** argv) {
     return command;
 }
 
-int parse_and_run(int argc, char** argv) {
+int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
     CommandLine line;
     try {
         line.app.parse(argc, argv);
@@ -219,14 +230,14 @@ int parse_and_run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         throw std::invalid_argument(error.what());
     }
-    return dispatch(line, typed(argc, argv));
+    return dispatch(line, typed(argc, argv), argv, torch);
 }
 
 }  // namespace
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, const TorchCommands& torch) {
     try {
-        return parse_and_run(argc, argv);
+        return parse_and_run(argc, argv, torch);
     } catch (const std::invalid_argument& error) {
         print_error(error.what());
         return bad_input;

@@ -82,6 +82,10 @@ void Progress::update(int done, int total) {
     show(line);
 }
 
+void Progress::say(const std::string& words) {
+    if (visible_ && Clock::now() - last_shown_ >= std::chrono::milliseconds(100)) show(prefix_ + words);
+}
+
 void Progress::clear() {
     if (shown_) std::fputs("\r\x1b[K", stderr);
     shown_ = false;

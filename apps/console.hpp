@@ -40,6 +40,8 @@ public:
     void stage(const std::string& name);
     /// `done` of `total` of the stage: "simulating 43/100, 2 s left".
     void update(int done, int total);
+    /// Words of the stage's own, at most ten times a second.
+    void say(const std::string& words);
     void clear();
 
 private:

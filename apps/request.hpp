@@ -72,6 +72,7 @@ struct Request {
     bool json = false;
     bool quiet = false;
     int threads = 0;  ///< 0: all
+    int gpu = 0;      ///< of a machine's several, counted round; set where ranks share it
 };
 
 /// What was asked of the command depth-limit. Of the network, depth and width stay empty.

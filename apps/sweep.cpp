@@ -169,7 +169,9 @@ public:
           parts_(files.result),
           ranks_(std::move(ranks)),
           stored_(points_.size()) {
-        if (!ranks_ || request.each.threads > 0) return;
+        if (!ranks_) return;
+        for (auto& point : points_) point.request.gpu = ranks_->local_rank();
+        if (request.each.threads > 0) return;
         // A launcher may have bound this rank to cores of its own, or left it all that others have too.
         const auto cores = static_cast<int>(std::clamp(sysconf(_SC_NPROCESSORS_ONLN), 1L, 1'000'000L));
         const int threads =

@@ -40,7 +40,8 @@ function(spectra_find_torch)
     # Only its place: loading TorchConfig.cmake is slow, and stops the configure step by itself where
     # a CUDA build of Torch meets a machine without the toolkit.
     find_path(SPECTRA_TORCH_DIR TorchConfig.cmake
-        HINTS ${Torch_DIR} ENV Torch_DIR PATH_SUFFIXES share/cmake/Torch lib/cmake/Torch)
+        HINTS ${Torch_DIR} ENV Torch_DIR
+        PATH_SUFFIXES share/cmake/Torch lib/cmake/Torch "lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/Torch")
     mark_as_advanced(SPECTRA_TORCH_DIR)
     if(SPECTRA_TORCH_DIR)
         set(found TRUE PARENT_SCOPE)
@@ -94,5 +95,11 @@ if(SPECTRA_CUDA_FOUND)
     endif()
 endif()
 spectra_resolve(SPECTRA_TORCH spectra_find_torch PACKAGE "Torch (TorchConfig.cmake: set Torch_DIR, or Debian's libtorch-dev)")
+if(SPECTRA_TORCH_FOUND)
+    # It sets flags of nvcc that are not ours to have.
+    set(flags "${CMAKE_CUDA_FLAGS}")
+    find_package(Torch QUIET REQUIRED PATHS "${SPECTRA_TORCH_DIR}" NO_DEFAULT_PATH)
+    set(CMAKE_CUDA_FLAGS "${flags}")
+endif()
 spectra_resolve(SPECTRA_MPI spectra_find_mpi PACKAGE "MPI (Debian's libopenmpi-dev)")
 spectra_resolve(SPECTRA_BENCH spectra_find_benchmark PACKAGE "google-benchmark (Debian's libbenchmark-dev)")

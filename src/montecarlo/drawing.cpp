@@ -346,8 +346,8 @@ std::unique_ptr<cuda::Backend> device_for(const Run& run, std::string& note) {
     const double work = options.samples * size * size * size * (2.0 * network.depth() + 10);
     if (options.device == Device::automatic && !f32 && work < 2e9 * run.threads) return nullptr;
     std::string why_not;
-    const int local_rank = options.ranks != nullptr ? options.ranks->local_rank() : 0;
-    auto out = cuda::open_backend(network.streams, network.width, options.precision, why_not, local_rank);
+    const int gpu = options.ranks != nullptr ? options.ranks->local_rank() : options.gpu;
+    auto out = cuda::open_backend(network.streams, network.width, options.precision, why_not, gpu);
     if (!out && (f32 || options.device == Device::cuda))
         note = "no GPU is used (" + why_not + "): simulated on the cpu in f64";
     return out;

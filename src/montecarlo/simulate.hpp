@@ -38,6 +38,7 @@ struct Options {
     Keep keep = Keep::automatic;  ///< automatic: values while S·N doubles fit 256 MB, then a histogram
     int threads = 0;              ///< 0: all; of a node that several ranks share, this one's part
     Device device = Device::cpu;
+    int gpu = 0;  ///< which, counted round those there are; of ranks each takes its own
     Precision precision = Precision::f64;
     /// Set: mixers are drawn anew for every sample from this recipe, instead of the network's own.
     std::optional<mixers::Recipe> redrawn;

@@ -15,6 +15,7 @@ enum class Purpose : std::uint32_t {
     connection = 3,  ///< how hyper-connections read and write streams
     slope = 4,       ///< φ'(h) of activations
     probe = 5,       ///< start vectors of quadrature; one a "layer"
+    batch = 6,       ///< which sequences a training step sees; one a "sample"
     test = 255,
 };
 

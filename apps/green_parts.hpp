@@ -1,0 +1,20 @@
+#pragma once
+
+#include "dyson/theory.hpp"
+#include "montecarlo/ranks/ranks.hpp"
+
+#include <complex>
+#include <vector>
+
+namespace spectra::cli {
+
+/// g at points that are dealt to the ranks in turn, as one rank alone would find it. On the first rank: all of
+/// them, those of a rank that died included (the first finds them itself).
+dyson::Green gather_green(montecarlo::Ranks& ranks, const Network& network,
+                          const std::vector<std::complex<double>>& omega, const dyson::Options& options);
+
+/// On the others: finds this rank's and sends them.
+void send_green(montecarlo::Ranks& ranks, const Network& network, const std::vector<std::complex<double>>& omega,
+                const dyson::Options& options);
+
+}  // namespace spectra::cli

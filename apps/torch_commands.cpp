@@ -1,0 +1,28 @@
+#include "torch_commands.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
+
+namespace spectra::cli {
+
+void start_torch_program(char** arguments) {
+    constexpr const char* name = "spectra-torch";
+    std::error_code none;
+    const auto here = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+    for (const auto& place : {here / name, here / "torch_program" / name}) {
+        if (!std::filesystem::exists(place, none)) continue;
+        execv(place.c_str(), arguments);
+        throw std::runtime_error(fmt::format("{} does not start: {}", place.string(), std::strerror(errno)));
+    }
+    throw std::runtime_error(
+        "this command needs the program spectra-torch, which is built where CMake finds LibTorch (Debian's "
+        "libtorch-dev); ./spectra installs and builds it by itself");
+}
+
+}  // namespace spectra::cli

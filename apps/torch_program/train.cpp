@@ -1,0 +1,239 @@
+#include "torch_program/train.hpp"
+
+#include "analyse.hpp"
+#include "console.hpp"
+#include "exit_status.hpp"
+#include "interrupt.hpp"
+#include "output_files.hpp"
+#include "train/checkpoint_file.hpp"
+#include "train/trainer.hpp"
+#include "train/training_report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include <stdexcept>
+#include <thread>
+
+namespace spectra::cli {
+
+namespace {
+
+using namespace spectra::train;
+using Json = nlohmann::ordered_json;
+
+torch::Device chosen_device(const TrainRequest& r) {
+    const bool there = torch::cuda::is_available();
+    if (r.device == "cuda" && !there)
+        throw std::invalid_argument("--device cuda: Torch finds no CUDA device; accepted: auto, cpu");
+    return there && r.device != "cpu" ? torch::Device(torch::kCUDA, 0) : torch::Device(torch::kCPU);
+}
+
+ModelConfig model_config(const TrainRequest& r) {
+    const std::string architecture = r.architecture.value_or(r.mixer ? "mixer" : "gpt");
+    auto m = matched_config(architecture, r.mixer.value_or(""));
+    m.layers = r.layers.value_or(static_cast<int>(m.layers));
+    m.cycles = r.cycles.value_or(static_cast<int>(m.cycles));
+    m.channels = r.channels.value_or(static_cast<int>(m.channels));
+    m.streams = r.streams.value_or(static_cast<int>(m.streams));
+    m.heads = r.heads;
+    m.rotary = r.rotary;
+    m.pooling = r.pooling == "causal" ? Pooling::causal : Pooling::published;
+    m.published_start = r.start == "published";
+    m.checkpoint_blocks = r.recompute;
+    auto& o = m.mixer_options;
+    o.gate_bias = r.gate_bias.value_or(o.gate_bias);
+    o.sinkhorn_iterations = r.sinkhorn_iterations.value_or(o.sinkhorn_iterations);
+    o.sinkhorn_backward = r.sinkhorn_backward == "direct"         ? MixerOptions::Backward::direct
+                          : r.sinkhorn_backward == "gauss-seidel" ? MixerOptions::Backward::gauss_seidel
+                                                                  : MixerOptions::Backward::unrolled;
+    o.cayley_iterations = r.cayley_iterations.value_or(o.cayley_iterations);
+    o.cayley_step = r.cayley_step.value_or(o.cayley_step);
+    return m;
+}
+
+/// What the numbers of a run depend on: a resumed run must have been asked for the same.
+Json description(const TrainRequest& r, const TrainOptions& o, std::uint64_t seed) {
+    const auto& m = o.model;
+    return {{"task", r.task},
+            {"architecture", m.architecture},
+            {"mixer", m.mixer},
+            {"layers", m.layers},
+            {"cycles", m.cycles},
+            {"channels", m.channels},
+            {"streams", m.streams},
+            {"heads", m.heads},
+            {"positions", m.rotary ? "rotary" : "learned"},
+            {"pooling", r.pooling},
+            {"start", r.start},
+            {"gate_weight", o.gate_weight},
+            {"gate_bias", m.mixer_options.gate_bias},
+            {"sinkhorn_iterations", m.mixer_options.sinkhorn_iterations},
+            {"sinkhorn_backward", r.sinkhorn_backward},
+            {"cayley_iterations", m.mixer_options.cayley_iterations},
+            {"cayley_step", m.mixer_options.cayley_step},
+            {"samples", r.samples.value_or(0)},
+            {"data_seed", r.data_seed},
+            {"text", r.text.value_or("")},
+            {"context", r.context.value_or(0)},
+            {"steps", o.steps},
+            {"batch", o.batch},
+            {"accumulate", o.accumulate},
+            {"optimiser", r.optimiser.value_or("adamw")},
+            {"weight_decay", o.optimiser.weight_decay},
+            {"schedule", static_cast<int>(o.schedule.shape)},
+            {"lr", o.schedule.peak},
+            {"lr_floor", o.schedule.floor},
+            {"warm_up", o.schedule.warm_up},
+            {"clip", o.clip},
+            {"precision", r.precision},
+            {"log_every", o.log_every},
+            {"seed", seed}};
+}
+
+TrainOptions train_options(const TrainRequest& r) {
+    const bool reflection = r.task == "reflection";
+    TrainOptions o;
+    o.model = model_config(r);
+    o.steps = r.steps;
+    o.stop_after = r.stop_after.value_or(0);
+    o.batch = r.batch.value_or(reflection ? 32 : 64);
+    o.accumulate = r.accumulate.value_or(1);
+    o.clip = r.clip.value_or(reflection ? 0.0 : 1.0);
+    o.gate_weight = r.gate_weight.value_or(reflection ? 0.5 : 0.1);
+    o.log_every = r.log_every;
+    o.device = chosen_device(r);
+    o.bfloat16 = r.precision == "bf16";
+    if (o.bfloat16 && !o.device.is_cuda())
+        throw std::invalid_argument("--precision bf16: accepted on CUDA, and Torch finds no CUDA device");
+    o.resume = r.resume;
+
+    auto& s = o.schedule;
+    const auto shape = r.schedule.value_or(reflection ? "constant" : "cosine");
+    s.shape = shape == "cosine" ? Schedule::Shape::cosine : shape == "steps" ? Schedule::Shape::steps : Schedule::Shape::constant;
+    s.peak = r.rate.value_or(1e-3);
+    s.floor = r.floor.value_or(s.peak / 10);
+    s.warm_up = r.warm_up.value_or(reflection ? 0 : 100);
+    s.horizon = r.steps;
+    s.every = std::max(1, r.steps / 4);
+
+    auto& a = o.optimiser;
+    a.rule = r.optimiser.value_or("adamw") == "adamw" ? OptimiserOptions::Rule::adamw : OptimiserOptions::Rule::adam_atan2;
+    a.weight_decay = r.weight_decay.value_or(reflection ? 0.01 : 0.1);
+    a.decay_vectors = reflection;
+    if (reflection) a.beta2 = 0.999;
+    return o;
+}
+
+std::string model_words(const TrainOptions& o, const Dataset& data) {
+    const auto& m = o.model;
+    if (data.task == "reflection") return fmt::format("an operator on {} numbers", data.dimension);
+    std::string words = fmt::format("{} blocks", m.layers);
+    if (m.cycles > 1) words += fmt::format(" × {} cycles", m.cycles);
+    const bool one_stream = m.architecture == "gpt" || m.architecture == "ddl" || m.architecture == "mgt";
+    words += one_stream ? fmt::format(", {} channels", m.channels)
+                        : fmt::format(", {} = {} × {} channels", m.channels, m.streams, m.channels / m.streams);
+    return words;
+}
+
+std::string device_words(const torch::Device& device) {
+    return device.is_cuda() ? "cuda" : fmt::format("cpu, {} threads", at::get_num_threads());
+}
+
+/// Checks that the files may be written, and --resume.
+void check_files(const TrainRequest& r, const std::filesystem::path& checkpoint, const OutputFiles& files) {
+    std::error_code ignored;
+    check_writable(files, r.force || r.resume);
+    const bool there = std::filesystem::exists(checkpoint, ignored);
+    if (r.resume && !there)
+        throw std::invalid_argument(fmt::format("--resume: {}: no such file", checkpoint.string()));
+    if (r.resume || !there || r.force) return;
+    load_checkpoint(checkpoint);  // one of ours may be replaced; of anything else it says what it is
+}
+
+TrainingReport train_one(const TrainRequest& r, const Dataset& data, TrainOptions options, std::uint64_t seed,
+                         const std::string& stem, const std::string& command) {
+    const auto files = output_files(stem, r.plot);
+    options.seed = seed;
+    options.checkpoint = stem + ".ckpt";
+    options.description = description(r, options, seed).dump();
+
+    Progress progress(!r.quiet);
+    TrainHooks hooks;
+    progress.stage("training");
+    hooks.progress = [&](const train::Progress& p) {
+        progress.say(fmt::format("step {}/{}, loss {:.3e}, {:.1f} steps/s, {} left", p.step, p.steps, p.loss,
+                                 p.steps_per_second, duration_text(p.seconds_left)));
+    };
+    hooks.interrupted = [] { return interrupted().load(); };
+
+    TrainingReport report;
+    report.provenance = provenance(command, seed);
+    report.task = r.task;
+    report.architecture = r.architecture.value_or(r.mixer ? *r.mixer + " mixers" : "gpt");
+    report.model = model_words(options, data);
+    report.device = device_words(options.device);
+    report.seed = seed;
+    report.batch = options.batch;
+    report.steps = options.steps;
+    report.tokens = data.tokens;
+    report.baselines = baselines(data);
+    report.result = train::train(data, options, hooks);
+    progress.stage("writing");
+    write_training_file(report, files.result);
+    write_training_csv(report, stem + ".csv");
+    return report;
+}
+
+}  // namespace
+
+int train_model(const TrainRequest& r, const std::string& command) {
+    const int threads = r.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+    at::set_num_threads(threads);
+    const auto options = train_options(r);
+    const std::vector<std::uint64_t> seeds = r.seeds.empty() ? std::vector<std::uint64_t>{42} : r.seeds;
+    const auto stem = [&](std::uint64_t seed) {
+        const auto whole = stem_of(r);
+        return seeds.size() == 1 ? whole : fmt::format("{}-seed{}", whole, seed);
+    };
+    for (const auto seed : seeds) check_files(r, stem(seed) + ".ckpt", output_files(stem(seed), r.plot));
+
+    TaskOptions data_options;
+    data_options.seed = r.data_seed;
+    if (r.samples) data_options.samples = *r.samples;
+    data_options.text_file = r.text.value_or("");
+    if (r.context) data_options.context = *r.context;
+    const auto data = make_dataset(r.task, data_options);
+
+    catch_interrupts();
+    std::vector<TrainingReport> reports;
+    auto objects = Json::array();
+    int status = done;
+    for (const auto seed : seeds) {
+        if (interrupted()) break;
+        reports.push_back(train_one(r, data, options, seed, stem(seed), command));
+        const auto& report = reports.back();
+        std::vector<std::string> written{stem(seed) + ".ckpt", stem(seed) + ".h5", stem(seed) + ".csv"};
+        for (const auto& figure : output_files(stem(seed), r.plot).figures) {
+            try {
+                report::render(training_figure(report), figure);
+                written.push_back(figure.string());
+            } catch (const std::runtime_error& error) {
+                print_error(error.what());
+                status = not_finished;
+                break;
+            }
+        }
+        objects.push_back(training_json(report));
+        objects.back()["files"] = written;
+        if (!r.json) print(training_page(report) + fmt::format("\n{}\n\n", fmt::join(written, "  ")));
+    }
+    if (r.json)
+        print((seeds.size() == 1 && !objects.empty() ? objects.front() : Json{{"runs", objects}}).dump(2) + "\n");
+    else if (reports.size() > 1)
+        print(seeds_line(reports));
+    return interrupted() ? static_cast<int>(was_interrupted) : status;
+}
+
+}  // namespace spectra::cli

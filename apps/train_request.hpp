@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace spectra::cli {
+
+/// What was asked of the command train. What is empty was not given: the task's or the architecture's default.
+struct TrainRequest {
+    std::string task;
+    std::optional<std::string> architecture, mixer;
+    std::optional<int> layers, cycles, channels, streams;
+    int heads = 4;
+    bool rotary = false;
+    std::string pooling = "causal";
+    std::string start = "paper";
+    std::optional<double> gate_weight, gate_bias;
+    std::optional<int> sinkhorn_iterations, cayley_iterations;
+    std::string sinkhorn_backward = "direct";
+    std::optional<double> cayley_step;
+    bool recompute = false;
+
+    int steps = 2000;
+    std::optional<int> stop_after, batch, accumulate;
+    std::optional<std::string> optimiser, schedule;
+    std::optional<double> rate, floor, weight_decay, clip;
+    std::optional<int> warm_up;
+    std::vector<std::uint64_t> seeds;  ///< empty: 42
+    std::uint64_t data_seed = 42;
+    std::optional<int> samples, context;
+    std::optional<std::string> text;
+
+    std::string device = "auto";
+    std::string precision = "f32";
+    int log_every = 100;
+    bool resume = false;
+    std::optional<std::string> out;
+    std::vector<std::string> plot{"png"};
+    bool force = false, json = false, quiet = false;
+    std::optional<int> threads;
+};
+
+void add_options(CLI::App& app, TrainRequest& request);
+
+/// Throws std::invalid_argument where the options contradict each other or the task.
+void check_conflicts(const TrainRequest& request);
+
+/// What the files are called: --out, or spectra-TASK-ARCHITECTURE.
+std::string stem_of(const TrainRequest& request);
+
+}  // namespace spectra::cli

@@ -1,0 +1,481 @@
+#include "train/models/connection.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace spectra::train {
+
+using torch::Tensor;
+namespace nn = torch::nn;
+
+namespace {
+
+/// Mappings stay in float32 whatever the branches run in: bfloat16 leaves row sums off by 1e-2.
+Tensor precise(const Tensor& x) {
+    return x.scalar_type() == torch::kDouble ? x : x.to(torch::kFloat);
+}
+
+/// While it lives, operations run in the precision of their arguments.
+using NoAutocast = c10::impl::ExcludeDispatchKeyGuard;
+NoAutocast no_autocast() {
+    return NoAutocast(c10::autocast_dispatch_keyset);
+}
+
+nn::Linear linear(int64_t in, int64_t out, bool bias) {
+    return nn::Linear(nn::LinearOptions(in, out).bias(bias));
+}
+
+/// Linear, GELU, Linear: C → hidden → out.
+nn::Sequential generator(int64_t channels, int64_t hidden, int64_t out) {
+    return nn::Sequential(linear(channels, hidden, true), nn::GELU(), linear(hidden, out, true));
+}
+
+Tensor unit(const Tensor& k) {
+    return nn::functional::normalize(k, nn::functional::NormalizeFuncOptions().dim(-1));
+}
+
+Tensor identity_like_bias(int64_t streams, int64_t layer) {
+    auto b = torch::full({streams}, -1.0F);
+    b[layer % streams] = 1.0F;
+    return b;
+}
+
+class RMSNorm : public nn::Module {
+public:
+    RMSNorm(int64_t width, bool gain) {
+        if (gain) weight_ = register_parameter("weight", torch::ones({width}));
+    }
+    Tensor forward(const Tensor& x) const {
+        const auto y = x * torch::rsqrt(x.square().mean(-1, true) + 1e-6);
+        return weight_.defined() ? y * weight_ : y;
+    }
+
+private:
+    Tensor weight_;
+};
+
+class ResidualConnection final : public Connection {
+public:
+    explicit ResidualConnection(int64_t channels) : channels_(channels) {}
+    Output forward(const Tensor& x, const Branch& branch) override { return {x + branch(x), {}}; }
+    Mixing mixing(const Tensor&) override { return {}; }
+    int64_t branch_width() const override { return channels_; }
+    int64_t streams() const override { return 1; }
+
+private:
+    int64_t channels_;
+};
+
+/// x ← (I − β k kᵀ) x on the channel axis, then + F; k and β from the pooled input.
+class DeltaConnection final : public Connection {
+public:
+    DeltaConnection(int64_t channels, Pooling pooling) : channels_(channels), pooling_(pooling) {
+        k_net_ = register_module("k_net", generator(channels, channels / 4, channels));
+        beta_net_ = register_module("beta_net", generator(channels, channels / 4, 1));
+    }
+    Output forward(const Tensor& x, const Branch& branch) override {
+        const auto [k, beta] = operator_at(x);
+        const auto erased = x - beta * k * (k * x).sum(-1, true);
+        return {erased + branch(erased), {}};
+    }
+    Mixing mixing(const Tensor& x) override {
+        const auto [k, beta] = operator_at(x);
+        const auto identity = torch::eye(channels_, k.options());
+        return {identity - beta.unsqueeze(-1) * k.unsqueeze(-1) * k.unsqueeze(-2), {}, {}, {}};
+    }
+    int64_t branch_width() const override { return channels_; }
+    int64_t streams() const override { return channels_; }
+    std::vector<std::pair<std::string, Tensor>> statistics(const Tensor& x) override {
+        return {{"beta", operator_at(x).second}};
+    }
+
+private:
+    std::pair<Tensor, Tensor> operator_at(const Tensor& x) {
+        const auto guard = no_autocast();
+        const auto seen = precise(pooled(x, pooling_));
+        return {unit(k_net_->forward(seen)), 2 * torch::sigmoid(beta_net_->forward(seen))};
+    }
+
+    int64_t channels_;
+    Pooling pooling_;
+    nn::Sequential k_net_, beta_net_;
+};
+
+/// A X + post ⊗ F(pre · X): what every connection of parallel streams does.
+class StreamConnection : public Connection {
+public:
+    StreamConnection(int64_t channels, std::unique_ptr<Mixer> mixer, bool tile = false)
+        : channels_(channels), mixer_(std::move(mixer)), tile_(tile) {}
+
+    Output forward(const Tensor& x, const Branch& branch) override {
+        const auto m = mixing(x);
+        const auto mixed = m.matrix.defined() ? apply_mixer(m.matrix, x) : x;
+        return {mixed + written(m.post, branch(read(m.pre, x))), penalty(m.raw)};
+    }
+    int64_t branch_width() const override { return tile_ ? channels_ : channels_ / streams(); }
+    int64_t streams() const override { return mixer_->streams(); }
+    const Mixer* mixer() const override { return mixer_.get(); }
+    std::vector<std::pair<std::string, Tensor>> statistics(const Tensor& x) override {
+        const auto m = mixing(x);
+        return m.raw.defined() ? mixer_->statistics(m.raw) : std::vector<std::pair<std::string, Tensor>>{};
+    }
+
+protected:
+    int64_t channels() const { return channels_; }
+    /// Σ_i pre_i x_i, (B, T, p), or that n times over where F sees all C channels.
+    Tensor read(const Tensor& pre, const Tensor& x) const {
+        const auto n = streams();
+        const auto sum = torch::matmul(pre.unsqueeze(-2).to(x.scalar_type()),
+                                       x.view({x.size(0), x.size(1), n, channels_ / n}))
+                             .squeeze(-2);
+        return tile_ ? sum.repeat({1, 1, n}) : sum;
+    }
+    /// post_i times stream i of y (B, T, C), or times y (B, T, p) for every i.
+    Tensor written(const Tensor& post, const Tensor& y) const {
+        const auto n = streams();
+        const auto streams_of_y =
+            tile_ ? y.view({y.size(0), y.size(1), n, channels_ / n}) : y.unsqueeze(-2);
+        return (post.unsqueeze(-1) * streams_of_y).reshape({y.size(0), y.size(1), channels_});
+    }
+    Tensor penalty(const Tensor& raw) const {
+        if (!raw.defined()) return {};
+        const auto r = mixer_->regulariser(raw);
+        return r.defined() ? r.mean() : Tensor{};
+    }
+    const Mixer& family() const { return *mixer_; }
+
+private:
+    int64_t channels_;
+    std::unique_ptr<Mixer> mixer_;
+    bool tile_;
+};
+
+/// How a HyperConnection maps H̃ = α φ(norm x) + b.
+struct HyperOptions {
+    bool tile = false;             ///< F sees the aggregate n times over, at C channels (EΔ's mHC)
+    bool gain = true;              ///< the norm has a learned gain
+    bool bounded = true;           ///< pre = σ, post = 2σ; else both as they are and the dynamic part tanh
+    bool scales_per_stream = false;  ///< α for each stream (JPmHC's Table 8), not for each mapping
+    bool zero_projections = true;  ///< φ starts at zero, pre and post at one stream
+    int64_t layer = 0;
+};
+
+/// mHC and its relatives: H̃ = α φ(RMSNorm x) + b for pre, post and the mixer's raw numbers.
+class HyperConnection final : public StreamConnection {
+public:
+    HyperConnection(int64_t channels, std::unique_ptr<Mixer> mixer, const HyperOptions& options, Tensor start)
+        : StreamConnection(channels, std::move(mixer), options.tile), options_(options) {
+        const auto n = streams(), size = family().size();
+        norm_ = register_module("rms_norm", std::make_shared<RMSNorm>(channels, options.gain));
+        phi_pre_ = register_module("phi_pre", linear(channels, n, false));
+        phi_post_ = register_module("phi_post", linear(channels, n, false));
+        const bool start_at_one_stream = options.zero_projections;
+        const auto one = identity_like_bias(n, options.layer);
+        const auto linear_pre = torch::zeros({n}).index_fill_(0, torch::tensor({options.layer % n}), 1.0);
+        b_pre_ = register_parameter("b_pre", !options.bounded      ? linear_pre
+                                             : start_at_one_stream ? one
+                                                                   : torch::zeros({n}));
+        b_post_ = register_parameter("b_post", !options.bounded      ? torch::ones({n})
+                                               : start_at_one_stream ? one.clone()
+                                                                     : torch::zeros({n}));
+        const int64_t scales = options.scales_per_stream ? n : 0;
+        alpha_pre_ = register_scale("alpha_pre", scales);
+        alpha_post_ = register_scale("alpha_post", scales);
+        if (size > 0) {
+            phi_res_ = register_module("phi_res", linear(channels, size, false));
+            b_res_ = register_parameter("b_res", start.defined() ? start : family().start());
+            // A weight per permutation belongs to no stream: the paper's count leaves it unscaled.
+            if (!options.scales_per_stream || size % n == 0)
+                alpha_res_ = register_scale("alpha_res", scales);
+        }
+    }
+
+    Mixing mixing(const Tensor& x) override {
+        const auto guard = no_autocast();
+        const auto seen = norm_->forward(precise(x));
+        const auto pre = logits(alpha_pre_, phi_pre_->forward(seen), b_pre_);
+        const auto post = logits(alpha_post_, phi_post_->forward(seen), b_post_);
+        Mixing m;
+        m.pre = options_.bounded ? torch::sigmoid(pre) : pre;
+        m.post = options_.bounded ? 2 * torch::sigmoid(post) : post;
+        if (phi_res_) {
+            const auto scale = alpha_res_.defined() && alpha_res_.dim() == 1
+                                   ? alpha_res_.repeat_interleave(family().size() / streams())
+                                   : alpha_res_;
+            m.raw = logits(scale, phi_res_->forward(seen), b_res_.flatten());
+            m.matrix = family().matrix(m.raw);
+        }
+        return m;
+    }
+
+    void start() override {
+        if (!options_.zero_projections) return;
+        const torch::NoGradGuard no_grad;
+        for (const auto& item : named_parameters())
+            if (item.key().starts_with("phi_")) item.value().zero_();
+    }
+
+private:
+    Tensor register_scale(const char* name, int64_t count) {
+        const auto start = count > 0 ? torch::full({count}, 0.01F) : torch::tensor(0.01F);
+        return register_parameter(name, start);
+    }
+    Tensor logits(const Tensor& scale, const Tensor& dynamic, const Tensor& bias) const {
+        const auto moving = options_.bounded ? dynamic : torch::tanh(dynamic);
+        return scale.defined() ? scale * moving + bias : moving + bias;
+    }
+
+    HyperOptions options_;
+    std::shared_ptr<RMSNorm> norm_;
+    nn::Linear phi_pre_{nullptr}, phi_post_{nullptr}, phi_res_{nullptr};
+    Tensor b_pre_, b_post_, b_res_, alpha_pre_, alpha_post_, alpha_res_;
+};
+
+/// Row softmax averaged over rows, and column softmax applied to n copies: (B, T, n) each.
+std::pair<Tensor, Tensor> softmax_routes(const Tensor& pre, const Tensor& post) {
+    return {torch::softmax(pre, -1).mean(-2), torch::softmax(post, -2).sum(-1)};
+}
+
+/// JPmHC: LayerNorm, one projection to 3n² numbers; pre row softmax, post column softmax, A a Cayley map.
+class JpmhcConnection final : public StreamConnection {
+public:
+    JpmhcConnection(int64_t channels, std::unique_ptr<Mixer> mixer, bool bias)
+        : StreamConnection(channels, std::move(mixer)) {
+        const auto n = streams();
+        norm_ = register_module("norm", nn::LayerNorm(nn::LayerNormOptions({channels})));
+        fused_proj_ = register_module("fused_proj", linear(channels, 2 * n * n + family().size(), bias));
+    }
+    Mixing mixing(const Tensor& x) override {
+        const auto guard = no_autocast();
+        const auto n = streams();
+        const auto all = fused_proj_->forward(norm_->forward(precise(x)));
+        const auto parts = all.split_with_sizes({n * n, n * n, family().size()}, -1);
+        const auto square = [&](const Tensor& part) {
+            return part.reshape({part.size(0), part.size(1), n, n});
+        };
+        const auto [pre, post] = softmax_routes(square(parts[0]), square(parts[1]));
+        return {family().matrix(parts[2]), pre, post, parts[2]};
+    }
+
+private:
+    nn::LayerNorm norm_{nullptr};
+    nn::Linear fused_proj_{nullptr};
+};
+
+/// EΔ hybrid, in series: X' = (γQ + (1−γ)H₂) X, then X' + post(F(pre(LN X'))) with full C×C projections.
+class EdeltaConnection final : public StreamConnection {
+public:
+    EdeltaConnection(int64_t channels, std::unique_ptr<Mixer> mixer, Pooling pooling, bool published_start,
+                     double gate_bias)
+        : StreamConnection(channels, std::move(mixer), true),
+          pooling_(pooling),
+          published_start_(published_start),
+          gate_bias_(gate_bias) {
+        const auto n = streams(), hidden = channels / 4;
+        u_net_ = register_module("u_net", generator(channels, hidden, n));
+        v_net_ = register_module("v_net", generator(channels, hidden, n));
+        beta_net_ = register_module("beta_net", generator(channels, hidden, 1));
+        k_net_ = register_module("k_net", generator(channels, hidden, n));
+        gate_net_ = register_module("gate_net", linear(channels, 1, true));
+        pre_ = linear(channels, channels, false);
+        post_ = linear(channels, channels, false);
+    }
+    void register_projections(nn::Module& block, const std::string& sublayer) override {
+        block.register_module("h_pre_" + sublayer, pre_.ptr());
+        block.register_module("h_post_" + sublayer, post_.ptr());
+    }
+    void start() override {
+        const torch::NoGradGuard no_grad;
+        gate_net_->weight.zero_();
+        gate_net_->bias.fill_(gate_bias_);
+        if (published_start_) return;
+        for (auto* const projection : {&pre_, &post_}) torch::nn::init::eye_((*projection)->weight);
+    }
+    Output forward(const Tensor& x, const Branch& branch) override {
+        const auto m = mixing(x);
+        const auto turned = apply_mixer(m.matrix, x);
+        return {turned + post_->forward(branch.core(pre_->forward(branch.norm(turned)))), penalty(m.raw)};
+    }
+    Mixing mixing(const Tensor& x) override {
+        const auto guard = no_autocast();
+        const auto seen = precise(pooled(x, pooling_));
+        const auto raw =
+            torch::cat({u_net_->forward(seen), v_net_->forward(seen), beta_net_->forward(seen),
+                        k_net_->forward(seen), gate_net_->forward(seen)},
+                       -1);
+        return {family().matrix(raw), {}, {}, raw};
+    }
+
+private:
+    Pooling pooling_;
+    bool published_start_;
+    double gate_bias_;
+    nn::Sequential u_net_, v_net_, beta_net_, k_net_;
+    nn::Linear gate_net_{nullptr}, pre_{nullptr}, post_{nullptr};
+};
+
+/// EΔ-stream: the hybrid from one small network per token (or of the pooled input as published), softmax
+/// routers read from X', F at p channels.
+class EdeltaStreamConnection final : public StreamConnection {
+public:
+    EdeltaStreamConnection(int64_t channels, std::unique_ptr<Mixer> mixer, Pooling pooling, double gate_bias)
+        : StreamConnection(channels, std::move(mixer)), pooling_(pooling), gate_bias_(gate_bias) {
+        const auto n = streams();
+        norm_ = register_module("norm", nn::LayerNorm(nn::LayerNormOptions({channels})));
+        geo_proj_ = register_module("geo_proj", generator(channels, 48, family().size()));
+        router_ = std::make_shared<Router>(channels, n);
+    }
+    void register_projections(nn::Module& block, const std::string& sublayer) override {
+        block.register_module("router_" + sublayer, router_);
+    }
+    void start() override {
+        const torch::NoGradGuard no_grad;
+        geo_proj_->named_parameters()["2.bias"][-1] = gate_bias_;
+    }
+    Output forward(const Tensor& x, const Branch& branch) override {
+        const auto m = mixing(x);
+        const auto turned = apply_mixer(m.matrix, x);
+        const auto [pre, post] = routes(turned);
+        return {turned + written(post, branch(read(pre, turned))), penalty(m.raw)};
+    }
+    Mixing mixing(const Tensor& x) override {
+        const auto guard = no_autocast();
+        const auto seen = precise(pooling_ == Pooling::published ? pooled(x, pooling_) : x);
+        const auto raw = geo_proj_->forward(norm_->forward(seen));
+        return {family().matrix(raw), {}, {}, raw};
+    }
+
+private:
+    struct Router : nn::Module {
+        Router(int64_t channels, int64_t n)
+            : norm(register_module("norm", nn::LayerNorm(nn::LayerNormOptions({channels})))),
+              proj(register_module("proj", linear(channels, 2 * n * n, true))) {}
+        nn::LayerNorm norm;
+        nn::Linear proj;
+    };
+    std::pair<Tensor, Tensor> routes(const Tensor& x) const {
+        const auto guard = no_autocast();
+        const auto n = streams();
+        const auto both = router_->proj->forward(router_->norm->forward(precise(x)))
+                              .view({x.size(0), x.size(1), 2, n, n});
+        return softmax_routes(both.select(2, 0), both.select(2, 1));
+    }
+
+    Pooling pooling_;
+    double gate_bias_;
+    nn::LayerNorm norm_{nullptr};
+    nn::Sequential geo_proj_;
+    std::shared_ptr<Router> router_;
+};
+
+/// MGT: X + β⊙(V⊙σ(LN(X W_gate)) − αX), V = F(X), β = λ tanh(X W_β + b) + ε. The paper gives no values;
+/// λ = 1, ε = 1e-2, α = 0 and b = 1 start it as a residual connection at tanh 1 = 0.76 of its strength.
+class MgtConnection final : public Connection {
+public:
+    explicit MgtConnection(int64_t channels) : channels_(channels) {
+        gate_ = register_module("w_gate", linear(channels, channels, false));
+        norm_ = register_module("norm", nn::LayerNorm(nn::LayerNormOptions({channels})));
+        beta_ = register_module("w_beta", linear(channels, channels, true));
+        alpha_ = register_parameter("alpha", torch::zeros({}));
+    }
+    void start() override {
+        const torch::NoGradGuard no_grad;
+        beta_->bias.fill_(1.0);
+    }
+    Output forward(const Tensor& x, const Branch& branch) override {
+        const auto value = branch(x) * torch::sigmoid(norm_->forward(gate_->forward(x)));
+        return {x + beta(x) * (value - alpha_ * x), {}};
+    }
+    Mixing mixing(const Tensor& x) override { return {torch::diag_embed(1 - alpha_ * beta(x)), {}, {}, {}}; }
+    int64_t branch_width() const override { return channels_; }
+    int64_t streams() const override { return channels_; }
+    std::vector<std::pair<std::string, Tensor>> statistics(const Tensor& x) override {
+        return {{"beta", beta(x)}, {"erasure", alpha_}};
+    }
+
+private:
+    Tensor beta(const Tensor& x) { return torch::tanh(beta_->forward(x)) + 1e-2; }
+
+    int64_t channels_;
+    nn::Linear gate_{nullptr}, beta_{nullptr};
+    nn::LayerNorm norm_{nullptr};
+    Tensor alpha_;
+};
+
+std::shared_ptr<Connection> hyper(const ConnectionConfig& c, const std::string& family, HyperOptions options,
+                                  Tensor start = {}) {
+    options.layer = c.layer;
+    return std::make_shared<HyperConnection>(c.channels, make_mixer(family, c.streams, c.mixer_options),
+                                             options, std::move(start));
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, Tensor>> Connection::statistics(const Tensor& /*x*/) {
+    return {};
+}
+
+Tensor pooled(const Tensor& x, Pooling pooling) {
+    if (pooling == Pooling::published) return x.mean(1, true);
+    const auto counts = torch::arange(1, x.size(1) + 1, x.options());
+    return x.cumsum(1) / counts.unsqueeze(-1);
+}
+
+Tensor apply_mixer(const Tensor& matrix, const Tensor& x) {
+    const auto n = matrix.size(-1);
+    const auto streams = x.view({x.size(0), x.size(1), n, x.size(2) / n});
+    return torch::matmul(matrix.to(x.scalar_type()), streams).reshape(x.sizes());
+}
+
+std::shared_ptr<Connection> make_connection(const ConnectionConfig& c) {
+    const auto& a = c.architecture;
+    const auto mixer = [&](const char* family) { return make_mixer(family, c.streams, c.mixer_options); };
+    if (a == "gpt") return std::make_shared<ResidualConnection>(c.channels);
+    if (a == "ddl") return std::make_shared<DeltaConnection>(c.channels, c.pooling);
+    if (a == "mgt") return std::make_shared<MgtConnection>(c.channels);
+    if (a == "jpmhc") return std::make_shared<JpmhcConnection>(c.channels, mixer("cayley"), true);
+    if (a == "edelta")
+        return std::make_shared<EdeltaConnection>(c.channels, mixer("cayley-hybrid"), c.pooling,
+                                                  c.published_start, c.mixer_options.gate_bias);
+    if (a == "edelta-stream")
+        return std::make_shared<EdeltaStreamConnection>(c.channels, mixer("cayley-hybrid"), c.pooling,
+                                                        c.mixer_options.gate_bias);
+    if (a == "mhc") {
+        HyperOptions options;
+        options.tile = true;
+        options.zero_projections = false;
+        return hyper(c, "bistochastic", options, 2 * torch::eye(c.streams));
+    }
+    if (a == "hc") {
+        HyperOptions options;
+        options.bounded = false;
+        return hyper(c, "hyper", options);
+    }
+    if (a == "mhc-lite") return hyper(c, "permutation", {});
+    if (a == "shc") return hyper(c, "spectral-sphere", {});
+    if (a == "mixer") return hyper(c, c.mixer, {});
+    throw std::invalid_argument(fmt::format("architecture '{}' has no connection", a));
+}
+
+std::string connection_name(const ConnectionConfig& c) {
+    const auto& a = c.architecture;
+    if (a == "ddl") return "delta";
+    if (a == "edelta" || a == "edelta-stream") return "geo";
+    if (a == "mhc" || a == "jpmhc" || a == "mgt") return a;
+    return "hc";
+}
+
+std::shared_ptr<Connection> make_jpmhc_module(const std::string& variant, int64_t n, int64_t p) {
+    MixerOptions options;
+    options.permutations = 6;
+    if (variant == "cayley")
+        return std::make_shared<JpmhcConnection>(n * p, make_mixer(variant, n, options), false);
+    HyperOptions hyper_options;
+    hyper_options.gain = false;
+    hyper_options.scales_per_stream = true;
+    const std::string family = variant == "sinkhorn" ? "bistochastic" : variant;
+    return std::make_shared<HyperConnection>(n * p, make_mixer(family, n, options), hyper_options, Tensor{});
+}
+
+}  // namespace spectra::train

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "train/modules/mixer.hpp"
+#include "train/torch.hpp"
+
+namespace spectra::train {
+
+/// How an input-dependent operator that acts on whole sequences sees its input: the mean of the tokens so far
+/// (causal), or of all tokens as the EΔ suite publishes it (which shows the operator the targets).
+enum class Pooling { causal, published };
+
+/// What a connection does to one state: X' = A X + post F(pre X), X (tokens, n, p).
+struct Mixing {
+    torch::Tensor matrix;  ///< A: (B, T or 1, n, n) on the stream axis; undefined: the identity
+    torch::Tensor pre;     ///< (B, T, n): what F reads, where it reads a combination of streams; else undefined
+    torch::Tensor post;    ///< (B, T, n): what F's output is multiplied by, or undefined
+    torch::Tensor raw;     ///< what the mixer family made the matrix from, or undefined
+};
+
+/// One residual connection round a branch F: attention or MLP with its norm. The state is (B, T, C); a
+/// connection of n streams sees C = n p as (n, p).
+class Connection : public torch::nn::Module {
+public:
+    /// F = core ∘ norm, both (B, T, width) → (B, T, width).
+    struct Branch {
+        std::function<torch::Tensor(const torch::Tensor&)> norm, core;
+        torch::Tensor operator()(const torch::Tensor& x) const { return core(norm(x)); }
+    };
+
+    /// The next state and, where the mixer has one, its regulariser averaged over inputs (else undefined).
+    struct Output {
+        torch::Tensor state, penalty;
+    };
+    virtual Output forward(const torch::Tensor& x, const Branch& branch) = 0;
+
+    /// A, pre and post at this input: what forward() applies.
+    virtual Mixing mixing(const torch::Tensor& x) = 0;
+
+    /// Channels F works on: C, or p.
+    virtual int64_t branch_width() const = 0;
+    /// Streams the matrix acts on: 1 for a plain residual, C for an operator on the channel axis.
+    virtual int64_t streams() const = 0;
+    /// The mixer family; null for a plain residual, MGT and the Delta operator on channels.
+    virtual const Mixer* mixer() const { return nullptr; }
+    /// Gates, β and the like at this input, by name.
+    virtual std::vector<std::pair<std::string, torch::Tensor>> statistics(const torch::Tensor& x);
+    /// Full projections that belong to the block by name (h_pre_attn, …).
+    virtual void register_projections(torch::nn::Module& /*block*/, const std::string& /*sublayer*/) {}
+    /// Values that the global initialisation would overwrite: called after it.
+    virtual void start() {}
+};
+
+/// What a connection is made of.
+struct ConnectionConfig {
+    std::string architecture;  ///< gpt ddl mhc mhc-lite jpmhc edelta edelta-stream shc hc mgt, or mixer
+    std::string mixer;         ///< family of architecture "mixer" (and of "recursive" models)
+    int64_t channels = 128;
+    int64_t streams = 4;
+    int64_t layer = 0;  ///< of the sublayer, from 0: hyper-connections start by reading stream layer mod n
+    Pooling pooling = Pooling::causal;
+    bool published_start = false;  ///< EΔ's projections from N(0, .02) as that code does, not the identity
+    MixerOptions mixer_options = {};
+};
+
+std::shared_ptr<Connection> make_connection(const ConnectionConfig& config);
+/// The name a block registers its connection by, before "_attn" or "_mlp": geo, jpmhc, mhc, delta, ….
+std::string connection_name(const ConnectionConfig& config);
+
+/// The modules of the JPmHC paper's Table 8 (n streams of p channels): sinkhorn, cayley, grassmann, permutation.
+std::shared_ptr<Connection> make_jpmhc_module(const std::string& variant, int64_t streams, int64_t stream_width);
+
+/// y = H x on the stream axis: H (B, T or 1, n, n), x (B, T, n p).
+torch::Tensor apply_mixer(const torch::Tensor& matrix, const torch::Tensor& x);
+
+/// Mean of the tokens up to each (causal: (B, T, C)) or of all (published: (B, 1, C)).
+torch::Tensor pooled(const torch::Tensor& x, Pooling pooling);
+
+}  // namespace spectra::train

@@ -1,0 +1,269 @@
+#include "train/models/transformer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "train/models/recompute.hpp"
+
+namespace spectra::train {
+
+using torch::Tensor;
+namespace nn = torch::nn;
+
+namespace {
+
+Tensor layer_norm(const Tensor& x, const Tensor& weight) {
+    return torch::layer_norm(x, weight.sizes(), weight);
+}
+
+/// The largest number of heads up to `wanted` that divides the width.
+int64_t fitting_heads(int64_t width, int64_t wanted) {
+    auto heads = std::min(wanted, width);
+    while (width % heads != 0) --heads;
+    return heads;
+}
+
+/// Pairs (x_i, x_{i+h/2}) turned by position · 10000^(−2i/h).
+Tensor rotated(const Tensor& x) {
+    const auto steps = x.size(-2), half = x.size(-1) / 2;
+    const auto options = x.options().dtype(torch::kDouble);
+    const auto rate = torch::exp(torch::arange(half, options) * (-std::log(1e4) / static_cast<double>(half)));
+    const auto angle = torch::outer(torch::arange(steps, options), rate);
+    const auto c = torch::cos(angle).to(x.scalar_type()), s = torch::sin(angle).to(x.scalar_type());
+    const auto a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half);
+    auto turned = torch::cat({a * c - b * s, a * s + b * c}, -1);
+    const auto rest = x.size(-1) - 2 * half;
+    return rest > 0 ? torch::cat({turned, x.narrow(-1, 2 * half, rest)}, -1) : turned;
+}
+
+/// softmax(q kᵀ/√h + causal mask) v.
+Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v) {
+#if SPECTRA_TORCH_AT_LEAST(2, 0)
+    return at::scaled_dot_product_attention(q, k, v, {}, 0.0, true);
+#else
+    const auto steps = q.size(-2);
+    const auto scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
+    const auto later = torch::ones({steps, steps}, q.options().dtype(torch::kBool)).triu(1);
+    const auto scores = torch::matmul(q * scale, k.transpose(-2, -1));
+    return torch::matmul(torch::softmax(scores.masked_fill(later, -INFINITY), -1), v);
+#endif
+}
+
+nn::Linear plain_linear(int64_t in, int64_t out) {
+    return nn::Linear(nn::LinearOptions(in, out).bias(false));
+}
+
+/// A module that only groups names.
+std::shared_ptr<nn::Module> scope() {
+    return std::make_shared<nn::Module>();
+}
+
+ConnectionConfig connection_config(const ModelConfig& m, int64_t sublayer) {
+    ConnectionConfig c;
+    c.architecture = m.architecture == "recursive" ? "mixer" : m.architecture;
+    c.mixer = m.mixer;
+    c.channels = m.channels;
+    c.streams = m.streams;
+    c.layer = sublayer;
+    c.pooling = m.pooling;
+    c.published_start = m.published_start;
+    c.mixer_options = m.mixer_options;
+    return c;
+}
+
+bool has_published_tables(const std::string& architecture) {
+    static const std::vector<std::string> names{"gpt", "ddl", "mhc", "jpmhc", "edelta", "edelta-stream"};
+    return std::find(names.begin(), names.end(), architecture) != names.end();
+}
+
+}  // namespace
+
+const std::vector<std::string>& architecture_names() {
+    static const std::vector<std::string> names{"gpt", "ddl", "mhc", "mhc-lite", "jpmhc",    "edelta",
+                                                "edelta-stream", "shc", "hc", "mgt", "recursive"};
+    return names;
+}
+
+ModelConfig matched_config(const std::string& architecture, const std::string& mixer) {
+    struct Size {
+        const char* name;
+        int64_t layers, channels;
+    };
+    static constexpr Size sizes[] = {{"gpt", 9, 128},           {"ddl", 8, 128},    {"mhc", 9, 128},
+                                     {"mhc-lite", 8, 512},      {"jpmhc", 7, 512},  {"edelta", 6, 128},
+                                     {"edelta-stream", 6, 512}, {"shc", 8, 512},    {"hc", 8, 512},
+                                     {"mgt", 7, 128},           {"recursive", 2, 512}, {"mixer", 8, 512}};
+    ModelConfig config;
+    config.architecture = architecture;
+    config.mixer = mixer;
+    const auto* const size =
+        std::find_if(std::begin(sizes), std::end(sizes), [&](const Size& s) { return architecture == s.name; });
+    if (size == std::end(sizes))
+        throw std::invalid_argument(fmt::format("architecture '{}' is not known; there are {}", architecture,
+                                                fmt::join(architecture_names(), ", ")));
+    config.layers = size->layers;
+    config.channels = size->channels;
+    if (architecture == "recursive") {
+        config.cycles = 6;
+        if (mixer.empty()) config.mixer = "cayley";
+    }
+    return config;
+}
+
+Block::Block(const ModelConfig& config, int64_t layer) : rotary_(config.rotary) {
+    const auto first = connection_config(config, 2 * layer), second = connection_config(config, 2 * layer + 1);
+    attn_connection_ = make_connection(first);
+    mlp_connection_ = make_connection(second);
+    const auto width = attn_connection_->branch_width();
+    heads_ = fitting_heads(width, config.heads);
+
+    const auto attn = register_module("attn", scope()), mlp = register_module("mlp", scope());
+    const auto norm_1 = register_module("ln_1", scope()), norm_2 = register_module("ln_2", scope());
+    ln_1_ = norm_1->register_parameter("weight", torch::ones({width}));
+    ln_2_ = norm_2->register_parameter("weight", torch::ones({width}));
+    c_attn_ = attn->register_module("c_attn", plain_linear(width, 3 * width));
+    attn_proj_ = attn->register_module("c_proj", plain_linear(width, width));
+    c_fc_ = mlp->register_module("c_fc", plain_linear(width, 4 * width));
+    mlp_proj_ = mlp->register_module("c_proj", plain_linear(4 * width, width));
+
+    const auto name = connection_name(first);
+    register_module(name + "_attn", attn_connection_);
+    register_module(name + "_mlp", mlp_connection_);
+    attn_connection_->register_projections(*this, "attn");
+    mlp_connection_->register_projections(*this, "mlp");
+}
+
+Connection::Branch Block::branch(int sublayer) {
+    if (sublayer == 0)
+        return {[this](const Tensor& x) { return layer_norm(x, ln_1_); },
+                [this](const Tensor& x) {
+                    const auto batch = x.size(0), steps = x.size(1), width = x.size(2);
+                    const auto qkv = c_attn_->forward(x)
+                                         .view({batch, steps, 3, heads_, width / heads_})
+                                         .permute({2, 0, 3, 1, 4});
+                    const auto q = rotary_ ? rotated(qkv[0]) : qkv[0];
+                    const auto k = rotary_ ? rotated(qkv[1]) : qkv[1];
+                    const auto y = causal_attention(q, k, qkv[2]);
+                    return attn_proj_->forward(y.transpose(1, 2).reshape({batch, steps, width}));
+                }};
+    return {[this](const Tensor& x) { return layer_norm(x, ln_2_); },
+            [this](const Tensor& x) {
+                return mlp_proj_->forward(torch::gelu(c_fc_->forward(x)));
+            }};
+}
+
+Connection::Output Block::forward(const Tensor& x) {
+    const auto first = attn_connection_->forward(x, branch(0));
+    auto second = mlp_connection_->forward(first.state, branch(1));
+    if (first.penalty.defined()) second.penalty = first.penalty + second.penalty;
+    return second;
+}
+
+Transformer::Transformer(const ModelConfig& config) : config_(config) {
+    const auto streams = config.streams;
+    if (config.channels % streams != 0)
+        throw std::invalid_argument(
+            fmt::format("{} channels do not split into {} streams", config.channels, streams));
+    const auto core = register_module("core", scope());
+    const auto transformer = core->register_module("transformer", scope());
+    const auto table = [&](nn::Module& parent, const char* name, int64_t rows, bool trained) {
+        const auto holder = parent.register_module(name, scope());
+        return holder->register_parameter("weight", torch::empty({rows, config.channels}).normal_(0, 0.02),
+                                          trained);
+    };
+    if (config.tokens) {
+        embedding_ = table(*transformer, "wte", config.dimension, true);
+    } else {
+        input_proj_ = register_module("input_proj", nn::Linear(config.dimension, config.channels));
+        output_proj_ = register_module("output_proj", nn::Linear(config.channels, config.dimension));
+    }
+    if (has_published_tables(config.architecture) && !config.tokens) {
+        // Carried by the published models and by their counts, never used.
+        table(*transformer, "wte", 1, false);
+        table(*transformer, "wpe", config.context, false);
+    }
+    if (!config.rotary)
+        positions_ = register_parameter("pos_emb", torch::empty({1, config.context, config.channels}));
+
+    const auto h = transformer->register_module("h", scope());
+    for (int64_t layer = 0; layer < config.layers; ++layer)
+        blocks_.push_back(h->register_module(std::to_string(layer), std::make_shared<Block>(config, layer)));
+    ln_f_ = transformer->register_module("ln_f", scope())
+                ->register_parameter("weight", torch::ones({config.channels}));
+
+    const torch::NoGradGuard no_grad;
+    const auto residual_scale = 0.02 / std::sqrt(2.0 * static_cast<double>(config.layers * config.cycles));
+    for (const auto& item : named_modules()) {
+        auto* const linear = item.value()->as<nn::Linear>();
+        if (linear == nullptr) continue;
+        const bool into_residual = item.key().size() >= 6 && item.key().ends_with("c_proj");
+        linear->weight.normal_(0, into_residual ? residual_scale : 0.02);
+        if (linear->bias.defined()) linear->bias.zero_();
+    }
+    if (positions_.defined()) positions_.normal_(0, 0.02);
+    for (const auto& block : blocks_)
+        for (const int sublayer : {0, 1}) block->connection(sublayer).start();
+}
+
+Tensor Transformer::embed(const Tensor& x) {
+    const auto steps = x.size(1);
+    if (positions_.defined() && steps > config_.context)
+        throw std::invalid_argument(
+            fmt::format("{} tokens do not fit the model's {} positions", steps, config_.context));
+    const auto state = config_.tokens ? torch::embedding(embedding_, x) : input_proj_->forward(x);
+    return positions_.defined() ? state + positions_.narrow(1, 0, steps) : state;
+}
+
+Connection::Output Transformer::propagate(const Tensor& state) {
+    Connection::Output out{state, {}};
+    const bool keep_states_only = config_.checkpoint_blocks && torch::GradMode::is_enabled();
+    for (int64_t cycle = 0; cycle < config_.cycles; ++cycle)
+        for (const auto& block : blocks_) {
+            auto next = keep_states_only
+                            ? recompute([&b = *block](const Tensor& x) { return b.forward(x); }, out.state)
+                            : block->forward(out.state);
+            if (out.penalty.defined()) next.penalty = out.penalty + next.penalty;
+            out = std::move(next);
+        }
+    return out;
+}
+
+void Transformer::walk(const Tensor& state, const See& see) {
+    auto before = state;
+    for (int64_t cycle = 0; cycle < config_.cycles; ++cycle)
+        for (const auto& block : blocks_)
+            for (const int sublayer : {0, 1}) {
+                auto& connection = block->connection(sublayer);
+                const auto after = connection.forward(before, block->branch(sublayer)).state;
+                see(connection, before, after);
+                before = after;
+            }
+}
+
+Tensor Transformer::read_out(const Tensor& state) {
+    const auto normed = layer_norm(state, ln_f_);
+    return config_.tokens ? torch::matmul(normed, embedding_.t()) : output_proj_->forward(normed);
+}
+
+Transformer::Output Transformer::forward(const Tensor& x) {
+    const auto last = propagate(embed(x));
+    return {read_out(last.state), last.penalty};
+}
+
+int64_t parameter_count(const nn::Module& module) {
+    int64_t count = 0;
+    for (const auto& p : module.parameters()) count += p.numel();
+    return count;
+}
+
+int64_t core_parameter_count(const Transformer& model) {
+    const auto channels = model.config().channels;
+    int64_t count = channels + channels + 64 * channels;  // final norm, one-row embedding, 64 positions
+    for (const auto& block : model.blocks()) count += parameter_count(*block);
+    return count;
+}
+
+}  // namespace spectra::train

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "train/torch.hpp"
+
+namespace spectra::train {
+
+/// How the families turn raw numbers into matrices. Each field says which family reads it.
+struct MixerOptions {
+    /// bistochastic: how the gradient passes Sinkhorn's map (sinkhorn.hpp).
+    enum class Backward { direct, gauss_seidel, unrolled };
+
+    int sinkhorn_iterations = 20;  ///< bistochastic: sweeps; 0: to tolerance
+    Backward sinkhorn_backward = Backward::direct;
+    int gauss_seidel_sweeps = 16;  ///< bistochastic with gauss_seidel
+    double temperature = 1.0;      ///< bistochastic, permutation: logits are divided by it
+    int cayley_iterations = 2;     ///< cayley: fixed-point steps; 0: exact
+    double cayley_step = 0.1;      ///< cayley: α
+    int rank = 0;                  ///< grassmann; 0: ⌈n/2⌉
+    /// permutation: 0 takes all n! in lexicographic order (n ≤ 6). K takes the first K of the identity, the
+    /// n − 1 adjacent transpositions, the n − 1 cyclic shifts, and random ones that are the same in every
+    /// run.
+    int permutations = 0;
+    double gate_bias = 0.0;     ///< cayley-hybrid: where the raw γ starts
+    double sphere_bound = 1.0;  ///< spectral-sphere: the largest |Σ_i|
+};
+
+/// A differentiable mixer family: H = matrix(raw) of n streams, where the raw numbers are either parameters
+/// (a static mixer) or made from the input (a dynamic one).
+///
+/// Raw numbers in their order, the matrix, and [where the family starts]:
+///  * identity: none; I
+///  * bistochastic: logits Z (n²); Sinkhorn of Z/temperature [0 on the diagonal, −8 off it]
+///  * orthogonal: M above its diagonal (n(n−1)/2); (I + M)⁻¹(I − M) [0]
+///  * cayley: R (n²); the Cayley transform of (α/2)(R − Rᵀ), by iteration [0]
+///  * cayley-hybrid: u, v (n each), β, k (n), γ; γQ + (1 − γ)(I − 2kkᵀ/‖k‖²) [rotation's, 1/√n, gate_bias]
+///  * spectral-sphere: skews of U and V ((n−1)(n−2)/2 each), Σ (n−1); J + U_Z U Σ Vᵀ U_Zᵀ [0, 0, 4]
+///  * grassmann: a frame (n×rank); the projector onto its columns [the first unit vectors]
+///  * permutation: logits (K); Σ_k softmax_k P_k [0 at the identity, −8 elsewhere]
+///  * householder: k (n), β; I − β kkᵀ/‖k‖² [1/√n, −4: β = .036]
+///  * rotation: u, v (n each), β; Q = (I + M)⁻¹(I − M), M = (β/2)(uvᵀ − vuᵀ) [1/√n, 0, 0]
+///  * hyper: H (n²); H, without constraint [I]
+///
+/// Matrices are stored by rows, skews by the rows of their upper triangle. β = softplus(raw) for rotation and
+/// cayley-hybrid, 2·sigmoid(raw) for householder; γ = sigmoid(raw); Σ = sphere_bound · tanh(raw); U and V are
+/// (I − S)⁻¹(I + S) of their skews. Starts are the identity or near it where the family allows: a hybrid
+/// starts between I and a reflection as its gate says. u and k start at the constant vector, not at 0 as some
+/// code does: there every derivative but γ's vanishes and a static mixer never moves.
+class Mixer {
+public:
+    Mixer(const Mixer&) = delete;
+    Mixer& operator=(const Mixer&) = delete;
+    virtual ~Mixer() = default;
+
+    const std::string& name() const { return name_; }
+    int64_t streams() const { return streams_; }
+
+    /// Raw numbers per matrix.
+    virtual int64_t size() const = 0;
+
+    /// Where the family starts: (size), float32.
+    virtual torch::Tensor start() const = 0;
+
+    /// (…, size) → (…, n, n). Computed in float32 at least, with autocast off: raw numbers of fewer bits are
+    /// widened first. double stays double.
+    torch::Tensor matrix(const torch::Tensor& raw) const;
+
+    /// (…, size) → (…): 4γ(1 − γ) for cayley-hybrid; an undefined tensor for the others.
+    virtual torch::Tensor regulariser(const torch::Tensor& raw) const;
+
+    /// What is worth watching, (…, size) → (…) each: "gate", "beta". Without gradient; empty for most.
+    virtual std::vector<std::pair<std::string, torch::Tensor>> statistics(const torch::Tensor& raw) const;
+
+    /// The largest absolute violation, over matrices (…, n, n), of what must be true of the family: row and
+    /// column sums 1 and no negative entry (bistochastic, permutation), HᵀH = I (cayley, which its iteration
+    /// meets only nearly, orthogonal, rotation), ‖H‖ ≤ 1 (householder, cayley-hybrid), sums and norm
+    /// (spectral-sphere), H² = H = Hᵀ (grassmann), H = I (identity). 0 for hyper; NaN where an entry is.
+    virtual double defect(const torch::Tensor& matrices) const = 0;
+
+protected:
+    Mixer(std::string name, int64_t streams) : name_(std::move(name)), streams_(streams) {}
+
+    /// matrix(), after the raw numbers were checked and widened.
+    virtual torch::Tensor widened_matrix(const torch::Tensor& raw) const = 0;
+
+private:
+    std::string name_;
+    int64_t streams_;
+};
+
+/// The families' names, in the order users see them.
+const std::vector<std::string>& mixer_names();
+
+/// Throws std::invalid_argument for an unknown name (the message lists the names) and for options that the
+/// family cannot take.
+std::unique_ptr<Mixer> make_mixer(const std::string& name, int64_t streams, const MixerOptions& options = {});
+
+}  // namespace spectra::train

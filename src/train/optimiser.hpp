@@ -1,0 +1,64 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "train/torch.hpp"
+
+namespace spectra::train {
+
+struct OptimiserOptions {
+    enum class Rule { adamw, adam_atan2 } rule = Rule::adamw;
+    double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
+    double weight_decay = 0.1;
+    bool decay_vectors = false;  ///< else matrices (two dimensions and more) only
+};
+
+/// AdamW, or AdamAtan2 (m̂/(√v̂ + ε) replaced by atan2(m̂, √v̂), no ε), on all parameters at once: they become
+/// views of one vector, so that a step is a dozen operations whatever their number.
+class Optimiser {
+public:
+    using Named = std::vector<std::pair<std::string, torch::Tensor>>;
+
+    /// Only parameters that need gradients are taken. They must stay where they are.
+    Optimiser(const Named& parameters, const OptimiserOptions& options);
+
+    void zero_grad();
+    /// Gathers the gradients, scales them so that their norm is at most max_norm (0: not), and returns the
+    /// norm before that. Not finite: nothing is changed; first_bad_gradient() says where.
+    double gather(double max_norm);
+    /// One step with the gathered gradients.
+    void step(double learning_rate);
+
+    int64_t steps() const { return steps_; }
+    /// The first parameter whose gradient holds NaN or infinity, or "".
+    std::string first_bad_gradient() const;
+    /// Gradient norm of each parameter, in order, of the last gather().
+    std::vector<std::pair<std::string, double>> gradient_norms() const;
+
+    /// First and second moments, for checkpoints, with the number of steps.
+    std::pair<torch::Tensor, torch::Tensor> moments() const { return {m_, v_}; }
+    void restore(const torch::Tensor& m, const torch::Tensor& v, int64_t steps);
+
+private:
+    OptimiserOptions options_;
+    Named parameters_;
+    int64_t decayed_ = 0;  ///< numbers of the vector, from its beginning, that decay
+    torch::Tensor flat_, gradient_, m_, v_;
+    int64_t steps_ = 0;
+};
+
+/// Learning rate by step: linear warm-up from 0, then cosine to the floor at the horizon, or falling by a
+/// factor every so many steps.
+struct Schedule {
+    enum class Shape { constant, cosine, steps } shape = Shape::cosine;
+    double peak = 1e-3, floor = 1e-4;
+    int64_t warm_up = 100, horizon = 2000;
+    int64_t every = 500;
+    double factor = 0.5;
+
+    double operator()(int64_t step) const;
+};
+
+}  // namespace spectra::train

@@ -1,0 +1,16 @@
+#pragma once
+
+// The only way Torch's headers come in: they are foreign code (its warnings are not ours) and define
+// macros of very common names.
+#if defined(__GNUC__)
+#pragma GCC system_header
+#endif
+
+#include <torch/torch.h>
+
+#undef CHECK
+#undef LOG
+
+/// True from the given version of Torch on.
+#define SPECTRA_TORCH_AT_LEAST(major, minor) \
+    (TORCH_VERSION_MAJOR > (major) || (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))

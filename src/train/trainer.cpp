@@ -1,0 +1,338 @@
+#include "train/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "random/stream.hpp"
+#include "train/autocast.hpp"
+#include "train/checkpoint_file.hpp"
+#include "train/diagnostics.hpp"
+
+namespace spectra::train {
+
+using torch::Tensor;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Draws batch `micro` of a step: a function of (seed, step, micro) alone.
+class Batches {
+public:
+    Batches(const Dataset& data, const TrainOptions& options)
+        : data_(data), options_(options), all_(tensors_of(data, data.train, options.device)) {}
+
+    Batch draw(int64_t step, int64_t micro) const {
+        const auto index = static_cast<std::uint32_t>(step * options_.accumulate + micro);
+        random::Stream stream(options_.seed, random::Purpose::batch, 0, index);
+        const auto count = std::min(options_.batch, data_.train.count);
+        std::vector<int64_t> rows(static_cast<std::size_t>(count));
+        for (auto& row : rows)
+            row = static_cast<int64_t>(stream.uniform() * static_cast<double>(data_.train.count));
+        if (!all_.x.defined()) return windows(rows);
+        const auto chosen = torch::tensor(rows).to(options_.device);
+        return {all_.x.index_select(0, chosen), all_.y.index_select(0, chosen)};
+    }
+
+private:
+    Batch windows(const std::vector<int64_t>& offsets) const {
+        const auto count = static_cast<int64_t>(offsets.size()), steps = data_.steps;
+        auto x = torch::empty({count, steps}, torch::kLong), y = torch::empty_like(x);
+        for (int64_t i = 0; i < count; ++i) {
+            const auto at = [&](const Tensor& t) {
+                return std::span(t.data_ptr<int64_t>() + i * steps, static_cast<std::size_t>(steps));
+            };
+            read_window(data_, offsets[static_cast<std::size_t>(i)], at(x), at(y));
+        }
+        return {x.to(options_.device), y.to(options_.device)};
+    }
+
+    const Dataset& data_;
+    const TrainOptions& options_;
+    Batch all_;
+};
+
+Optimiser::Named named_parameters(torch::nn::Module& module) {
+    Optimiser::Named named;
+    for (const auto& item : module.named_parameters()) named.emplace_back(item.key(), item.value());
+    return named;
+}
+
+/// "block 3, core.transformer.h.3.attn.c_attn.weight" of a parameter's name.
+std::string place_of(const std::string& name) {
+    const std::string mark = "transformer.h.";
+    const auto at = name.find(mark);
+    if (at == std::string::npos) return name;
+    const auto begin = at + mark.size();
+    return fmt::format("block {}, {}", name.substr(begin, name.find('.', begin) - begin), name);
+}
+
+/// The first sublayer whose output is not finite at this input, or "".
+std::string first_bad_state(Learner& learner, const Batch& batch) {
+    auto* const model = learner.transformer();
+    if (model == nullptr) return "";
+    const torch::NoGradGuard no_grad;
+    std::string place;
+    int64_t sublayer = 0;
+    model->walk(model->embed(batch.x), [&](Connection&, const Tensor&, const Tensor& after) {
+        if (place.empty() && !torch::isfinite(after).all().item<bool>())
+            place = fmt::format("block {} ({}), its output", (sublayer / 2) % model->config().layers,
+                                sublayer % 2 == 0 ? "attention" : "MLP");
+        ++sublayer;
+    });
+    return place;
+}
+
+class Run {
+public:
+    Run(const Dataset& data, const TrainOptions& options, const TrainHooks& hooks)
+        : data_(data), options_(options), hooks_(hooks), batches_(data, options) {
+        torch::manual_seed(options.seed);
+        learner_ = make_learner(data, options.model, options.gate_weight);
+        learner_->module().to(options.device);
+        validation_ = tensors_of(data, data.validation, options.device);
+        optimiser_ = std::make_unique<Optimiser>(named_parameters(learner_->module()), options.optimiser);
+        if (options.resume) restore();
+    }
+
+    TrainResult run() {
+        const auto start = Clock::now();
+        const int64_t last = options_.stop_after > 0 ? std::min(options_.stop_after, options_.steps) : options_.steps;
+        if (log_.rows.empty()) add_row(NAN, NAN);
+        int64_t timed_from = -1;
+        double training_seconds = 0;
+        while (step_ < last && !(hooks_.interrupted && hooks_.interrupted())) {
+            const auto before = Clock::now();
+            const auto [loss, norm] = one_step();
+            if (timed_from < 0 && step_ - first_step_ == std::min<int64_t>(10, last - first_step_ - 1))
+                timed_from = step_;
+            else if (timed_from >= 0)
+                training_seconds += seconds_since(before);
+            loss_sum_ += loss;
+            norm_sum_ += norm;
+            ++since_;
+            if (hooks_.progress) {
+                const double rate = static_cast<double>(step_ - first_step_) / seconds_since(start);
+                hooks_.progress({step_, options_.steps, loss, rate, static_cast<double>(last - step_) / rate});
+            }
+            if (step_ % options_.log_every == 0 || step_ == options_.steps) {
+                add_row(loss_sum_ / static_cast<double>(since_), norm_sum_ / static_cast<double>(since_));
+                loss_sum_ = norm_sum_ = 0;
+                since_ = 0;
+                save();
+            }
+        }
+        if (since_ > 0) save();  // stopped between rows
+        return result(seconds_since(start),
+                      timed_from >= 0 && training_seconds > 0
+                          ? static_cast<double>(step_ - timed_from) / training_seconds
+                          : 0.0);
+    }
+
+private:
+    std::pair<double, double> one_step() {
+        optimiser_->zero_grad();
+        Tensor task_loss;
+        Batch batch;
+        for (int64_t micro = 0; micro < options_.accumulate; ++micro) {
+            batch = batches_.draw(step_, micro);
+            Tensor total;
+            {
+                const Autocast autocast(options_.bfloat16);
+                const auto losses = learner_->loss(batch);
+                total = losses.task;
+                task_loss = task_loss.defined() ? task_loss + losses.task.detach() : losses.task.detach();
+                if (losses.penalty.defined()) total = total + losses.penalty;
+            }
+            if (options_.accumulate > 1) total = total / static_cast<double>(options_.accumulate);
+            total.backward();
+        }
+        const double norm = optimiser_->gather(options_.clip);
+        const double loss = task_loss.item<double>() / static_cast<double>(options_.accumulate);
+        check(loss, norm, batch);
+        optimiser_->step(options_.schedule(step_));
+        ++step_;
+        return {loss, norm};
+    }
+
+    void check(double loss, double norm, const Batch& batch) {
+        if (first_loss_ < 0) first_loss_ = loss;
+        const bool grown = loss > 100 * first_loss_;
+        if (std::isfinite(loss) && std::isfinite(norm) && !grown) return;
+        auto place = first_bad_state(*learner_, batch);
+        if (place.empty()) {
+            place = place_of(optimiser_->first_bad_gradient());
+            if (!place.empty()) place = "the gradient of " + place;
+        }
+        if (place.empty()) {
+            const auto norms = optimiser_->gradient_norms();
+            const auto most = std::max_element(norms.begin(), norms.end(),
+                                               [](const auto& a, const auto& b) { return a.second < b.second; });
+            place = fmt::format("the largest gradient ({:.3g}) is that of {}", most->second, place_of(most->first));
+        }
+        throw Diverged(fmt::format("training diverged at step {}: loss {:.4g}, gradient norm {:.4g}; {}", step_,
+                                   loss, norm, place));
+    }
+
+    void add_row(double loss, double norm) {
+        const torch::NoGradGuard no_grad;
+        const double val = evaluate(*learner_, validation_, options_.batch);
+        if (std::isnan(loss)) loss = val;
+        best_ = std::min(best_, val);
+        log_.rows.push_back({static_cast<double>(step_), loss, val, options_.schedule(step_), norm});
+        std::vector<Diagnostic> along;
+        if (auto* const model = learner_->transformer()) {
+            along = diagnose(*model, validation_.x.narrow(0, 0, std::min<int64_t>(4, validation_.x.size(0))));
+            along.push_back({"gradient_norm", block_norms(model->config().layers)});
+        }
+        log_.diagnostics.push_back(std::move(along));
+    }
+
+    std::vector<double> block_norms(int64_t layers) const {
+        std::vector<double> squares(static_cast<std::size_t>(layers), 0.0);
+        if (step_ == 0) return std::vector<double>(squares.size(), NAN);
+        const std::string mark = "transformer.h.";
+        for (const auto& [name, norm] : optimiser_->gradient_norms())
+            if (const auto at = name.find(mark); at != std::string::npos)
+                squares[std::stoul(name.substr(at + mark.size()))] += norm * norm;
+        for (auto& square : squares) square = std::sqrt(square);
+        return squares;
+    }
+
+    void save() const {
+        if (options_.checkpoint.empty()) return;
+        Checkpoint c;
+        c.config = options_.description;
+        c.step = step_;
+        c.best_val_loss = best_;
+        for (const auto& item : learner_->module().named_parameters()) c.model.emplace(item.key(), item.value());
+        std::tie(c.first_moment, c.second_moment) = optimiser_->moments();
+        std::tie(c.log, c.log_columns) = packed_log();
+        c.pending = torch::tensor({loss_sum_, norm_sum_, static_cast<double>(since_)}, torch::kDouble);
+        save_checkpoint(options_.checkpoint, c);
+    }
+
+    void restore() {
+        const auto c = load_checkpoint(options_.checkpoint);
+        if (c.config != options_.description)
+            throw std::invalid_argument(fmt::format("{}: it is of another run: {} there, {} here",
+                                                    options_.checkpoint.string(), c.config, options_.description));
+        const torch::NoGradGuard no_grad;
+        for (const auto& item : learner_->module().named_parameters()) item.value().copy_(c.model.at(item.key()));
+        step_ = first_step_ = c.step;
+        best_ = c.best_val_loss;
+        optimiser_->restore(c.first_moment, c.second_moment, step_);
+        unpack_log(c.log, c.log_columns);
+        loss_sum_ = c.pending[0].item<double>();
+        norm_sum_ = c.pending[1].item<double>();
+        since_ = static_cast<int64_t>(c.pending[2].item<double>());
+        first_loss_ = log_.rows.front()[1];
+    }
+
+    /// One row of numbers for each of the log's, and what they are: {name: count} in order.
+    std::pair<Tensor, std::string> packed_log() const {
+        auto names = nlohmann::ordered_json::array();
+        for (const auto& name : TrainingLog::columns()) names.push_back({name, 1});
+        for (const auto& d : log_.diagnostics.front()) names.push_back({d.name, d.values.size()});
+        std::vector<double> numbers;
+        for (std::size_t i = 0; i < log_.rows.size(); ++i) {
+            numbers.insert(numbers.end(), log_.rows[i].begin(), log_.rows[i].end());
+            for (const auto& d : log_.diagnostics[i])
+                numbers.insert(numbers.end(), d.values.begin(), d.values.end());
+        }
+        const auto rows = static_cast<int64_t>(log_.rows.size());
+        return {torch::tensor(numbers, torch::kDouble).view({rows, -1}), names.dump()};
+    }
+    void unpack_log(const Tensor& log, const std::string& names) {
+        const auto columns = nlohmann::json::parse(names);
+        const auto fixed = TrainingLog::columns().size();
+        for (int64_t i = 0; i < log.size(0); ++i) {
+            const auto row = log[i].contiguous();
+            const double* next = row.data_ptr<double>();
+            log_.rows.emplace_back(next, next + fixed);
+            next += fixed;
+            auto& along = log_.diagnostics.emplace_back();
+            for (std::size_t k = fixed; k < columns.size(); ++k) {
+                const auto count = columns[k][1].get<std::ptrdiff_t>();
+                along.push_back({columns[k][0].get<std::string>(), std::vector<double>(next, next + count)});
+                next += count;
+            }
+        }
+    }
+
+    TrainResult result(double seconds, double rate) {
+        const torch::NoGradGuard no_grad;
+        TrainResult r;
+        r.steps = step_;
+        r.finished = step_ >= options_.steps;
+        r.final_val_loss = log_.rows.back()[0] == static_cast<double>(step_)
+                               ? log_.rows.back()[2]
+                               : evaluate(*learner_, validation_, options_.batch);
+        r.best_val_loss = std::min(best_, r.final_val_loss);
+        r.parameters = parameter_count(learner_->module());
+        if (auto* const model = learner_->transformer()) r.core_parameters = core_parameter_count(*model);
+        r.measures = learner_->measures(validation_);
+        r.log = log_;
+        r.seconds = seconds;
+        r.steps_per_second = rate;
+        return r;
+    }
+
+    const Dataset& data_;
+    const TrainOptions& options_;
+    const TrainHooks& hooks_;
+    Batches batches_;
+    std::unique_ptr<Learner> learner_;
+    std::unique_ptr<Optimiser> optimiser_;
+    Batch validation_;
+    int64_t step_ = 0, first_step_ = 0;
+    double best_ = INFINITY, first_loss_ = -1;
+    double loss_sum_ = 0, norm_sum_ = 0;  ///< since the last row of the log, over since_ steps
+    int64_t since_ = 0;
+    TrainingLog log_;
+};
+
+}  // namespace
+
+Batch tensors_of(const Dataset& data, const Split& split, torch::Device device) {
+    const auto shaped = [&](const auto& values, torch::ScalarType type, std::vector<int64_t> shape) {
+        return torch::from_blob(const_cast<void*>(static_cast<const void*>(values.data())), shape,
+                                torch::dtype(type))
+            .clone()
+            .to(device);
+    };
+    if (!data.tokens)
+        return {shaped(split.x, torch::kFloat, {split.count, data.steps, data.dimension}),
+                shaped(split.y, torch::kFloat, {split.count, data.steps, data.dimension})};
+    if (split.tokens_x.empty()) return {};
+    return {shaped(split.tokens_x, torch::kLong, {split.count, data.steps}),
+            shaped(split.tokens_y, torch::kLong, {split.count, data.steps})};
+}
+
+double evaluate(Learner& learner, const Batch& split, int64_t batch) {
+    const torch::NoGradGuard no_grad;
+    const auto count = split.x.size(0);
+    double sum = 0;
+    for (int64_t from = 0; from < count; from += batch) {
+        const auto size = std::min(batch, count - from);
+        const auto loss = learner.loss({split.x.narrow(0, from, size), split.y.narrow(0, from, size)}).task;
+        sum += loss.item<double>() * static_cast<double>(size);
+    }
+    return sum / static_cast<double>(count);
+}
+
+TrainResult train(const Dataset& data, const TrainOptions& options, const TrainHooks& hooks) {
+    return Run(data, options, hooks).run();
+}
+
+}  // namespace spectra::train

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "train/learner.hpp"
+#include "train/optimiser.hpp"
+#include "train/tasks/baselines.hpp"
+#include "train/training_log.hpp"
+
+namespace spectra::train {
+
+struct TrainOptions {
+    ModelConfig model;
+    Schedule schedule;
+    OptimiserOptions optimiser;
+    int64_t steps = 2000;
+    int64_t stop_after = 0;  ///< stop and save at this step, as an interruption would; 0: at the end
+    int64_t batch = 64;
+    int64_t accumulate = 1;  ///< batches whose gradients are averaged for one step
+    double clip = 1.0;       ///< largest gradient norm; 0: any
+    double gate_weight = 0.1;
+    std::uint64_t seed = 42;  ///< of the weights and batches
+    torch::Device device = torch::kCPU;
+    bool bfloat16 = false;  ///< branches under autocast (CUDA)
+    int64_t log_every = 100;
+    std::filesystem::path checkpoint;  ///< written at every log row; empty: none
+    bool resume = false;
+    std::string description;  ///< what was asked for (JSON), kept in the checkpoint; a resumed run must match
+};
+
+struct Progress {
+    int64_t step, steps;
+    double loss, steps_per_second, seconds_left;
+};
+
+/// A loss that is NaN, infinite or has grown a hundredfold over the first: the message names the step, the
+/// layer and the tensor.
+class Diverged : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+struct TrainHooks {
+    std::function<void(const Progress&)> progress = {};
+    std::function<bool()> interrupted = {};
+};
+
+/// Trains from the beginning or, with resume, from the checkpoint. On the CPU the result is the same to the last bit
+/// whether or not a run was interrupted, for the same number of threads.
+TrainResult train(const Dataset& data, const TrainOptions& options, const TrainHooks& hooks = {});
+
+/// Mean loss over a whole split, in batches.
+double evaluate(Learner& learner, const Batch& split, int64_t batch);
+
+/// A split as tensors on a device (a text's training stream excepted: it is drawn from).
+Batch tensors_of(const Dataset& data, const Split& split, torch::Device device);
+
+}  // namespace spectra::train

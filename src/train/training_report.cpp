@@ -1,0 +1,269 @@
+#include "train/training_report.hpp"
+
+#include "h5/file.hpp"
+#include "report/atomic_file.hpp"
+#include "report/result_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace spectra::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+std::vector<double> column(const TrainingLog& log, std::size_t index) {
+    std::vector<double> values;
+    for (const auto& row : log.rows) values.push_back(row[index]);
+    return values;
+}
+
+/// A diagnostic's values at every row, one after the other.
+std::vector<double> all_rows(const TrainingLog& log, std::size_t index) {
+    std::vector<double> values;
+    for (const auto& along : log.diagnostics)
+        values.insert(values.end(), along[index].values.begin(), along[index].values.end());
+    return values;
+}
+
+std::string loss_name(const TrainingReport& report) {
+    return report.tokens ? "cross-entropy (nats)" : "mean square error";
+}
+
+std::string measure_words(const std::string& name) {
+    if (name == "norm_deviation") return "norm deviation, one pass";
+    if (name == "norm_deviation_rollout") return "norm deviation, roll-out";
+    if (name == "cosine") return "cosine to the target";
+    return name;
+}
+
+std::string baseline_words(const std::string& name) {
+    if (name == "copy") return "copying the input";
+    if (name == "zero") return "zero";
+    if (name == "negation") return "negation, best sign a coordinate";
+    if (name == "plain_negation") return "negating the input";
+    if (name == "running_mean") return "running mean";
+    if (name == "noise_floor") return "noise floor";
+    if (name == "uniform") return "uniform guess";
+    return "symbol frequencies";
+}
+
+// Colours and dashes that differ in grey print too.
+constexpr const char* colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
+
+std::vector<double> log10_of(std::vector<double> values) {
+    for (auto& v : values) v = v > 0 ? std::log10(v) : nan;
+    return values;
+}
+
+report::Axis axis_over(const std::string& label, report::Scale scale, const std::vector<report::Series>& series) {
+    report::Axis axis{label, scale, INFINITY, -INFINITY};
+    for (const auto& s : series)
+        for (const double y : s.y)
+            if (std::isfinite(y)) {
+                axis.min = std::min(axis.min, y);
+                axis.max = std::max(axis.max, y);
+            }
+    if (axis.min > axis.max) axis.min = 0, axis.max = 1;
+    const double room = std::max(0.05 * (axis.max - axis.min), scale == report::Scale::logarithmic ? 0.1 : 1e-3);
+    axis.min -= room;
+    axis.max += room;
+    return axis;
+}
+
+report::Panel loss_panel(const TrainingReport& r, double last) {
+    const auto steps = column(r.result.log, 0);
+    report::Panel panel;
+    panel.x = {"step", report::Scale::linear, 0, last};
+    panel.series.push_back({"training", report::Mark::line, report::Dash::solid, 1.5, "#999999", steps,
+                            log10_of(column(r.result.log, 1))});
+    panel.series.push_back({"validation", report::Mark::line, report::Dash::solid, 2.5, colours[0], steps,
+                            log10_of(column(r.result.log, 2))});
+    std::size_t k = 1;
+    for (const auto& [name, value] : named_baselines(r.baselines)) {
+        if (!(value > 0) || name == "plain_negation") continue;
+        const double y = std::log10(value);
+        panel.series.push_back({baseline_words(name), report::Mark::line, report::Dash::dashed, 1.5,
+                                colours[k++ % std::size(colours)], {0, last}, {y, y}});
+    }
+    panel.y = axis_over(loss_name(r), report::Scale::logarithmic, panel.series);
+    return panel;
+}
+
+/// Gates and β, or where the model has none the effective rank: first, middle and last place of the network.
+std::optional<report::Panel> depth_panel(const TrainingReport& r, double last) {
+    const auto& log = r.result.log;
+    if (log.diagnostics.empty() || log.diagnostics.front().empty()) return std::nullopt;
+    const auto& names = log.diagnostics.front();
+    auto shown = std::find_if(names.begin(), names.end(), [](const auto& d) { return d.name == "gate"; });
+    if (shown == names.end())
+        shown = std::find_if(names.begin(), names.end(), [](const auto& d) { return d.name == "beta"; });
+    if (shown == names.end())
+        shown = std::find_if(names.begin(), names.end(), [](const auto& d) { return d.name == "effective_rank"; });
+    if (shown == names.end()) return std::nullopt;
+    const auto index = static_cast<std::size_t>(shown - names.begin());
+    const auto places = shown->values.size();
+    report::Panel panel;
+    panel.x = {"step", report::Scale::linear, 0, last};
+    std::vector<std::size_t> chosen{0, places / 2, places - 1};
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    for (std::size_t k = 0; k < chosen.size(); ++k) {
+        std::vector<double> y;
+        for (const auto& along : log.diagnostics) y.push_back(along[index].values[chosen[k]]);
+        panel.series.push_back({"", report::Mark::line, k % 2 == 0 ? report::Dash::solid : report::Dash::dashed, 2,
+                                colours[k], column(log, 0), y});
+        if (!y.empty() && std::isfinite(y.back()))
+            panel.annotations.push_back({0.98 * last, y.back(), fmt::format("sublayer {}", chosen[k] + 1), true});
+    }
+    const std::string label = shown->name == "gate"   ? "gate γ"
+                              : shown->name == "beta" ? "β"
+                                                      : "effective rank of states, share of channels";
+    panel.y = axis_over(label, report::Scale::linear, panel.series);
+    return panel;
+}
+
+}  // namespace
+
+const std::vector<std::string>& TrainingLog::columns() {
+    static const std::vector<std::string> names{"step", "loss", "val_loss", "learning_rate", "gradient_norm"};
+    return names;
+}
+
+std::vector<std::pair<std::string, double>> named_baselines(const Baselines& b) {
+    std::vector<std::pair<std::string, double>> named;
+    const auto add = [&](const char* name, const std::optional<double>& value) {
+        if (value) named.emplace_back(name, *value);
+    };
+    add("copy", b.copy);
+    add("zero", b.zero);
+    add("negation", b.negation);
+    add("plain_negation", b.plain_negation);
+    add("running_mean", b.running_mean);
+    add("uniform", b.uniform);
+    add("unigram", b.unigram);
+    add("noise_floor", b.noise_floor);
+    return named;
+}
+
+void write_training_file(const TrainingReport& r, const std::filesystem::path& path) {
+    auto file = h5::File::create(path);
+    report::write_provenance(file, r.provenance);
+    file.make_group("training");
+    const auto& log = r.result.log;
+    for (std::size_t k = 0; k < TrainingLog::columns().size(); ++k)
+        file.write("training/" + TrainingLog::columns()[k], column(log, k));
+    file.make_group("training/diagnostics");
+    if (!log.diagnostics.empty())
+        for (std::size_t k = 0; k < log.diagnostics.front().size(); ++k)
+            file.write("training/diagnostics/" + log.diagnostics.front()[k].name, all_rows(log, k),
+                       {log.rows.size(), log.diagnostics.front()[k].values.size()});
+    const auto attribute = [&](const std::string& name, const auto& value) {
+        file.write_attribute("training", name, value);
+    };
+    attribute("task", r.task);
+    attribute("architecture", r.architecture);
+    attribute("model", r.model);
+    attribute("device", r.device);
+    attribute("parameters", static_cast<std::int64_t>(r.result.parameters));
+    attribute("steps", static_cast<std::int64_t>(r.result.steps));
+    attribute("batch", static_cast<std::int64_t>(r.batch));
+    attribute("seconds", r.result.seconds);
+    attribute("final_val_loss", r.result.final_val_loss);
+    for (const auto& [name, value] : r.result.measures) attribute(name, value);
+    for (const auto& [name, value] : named_baselines(r.baselines)) attribute("baseline_" + name, value);
+    report::AtomicFile whole(path);
+    whole.write(file.image());
+    whole.commit();
+}
+
+void write_training_csv(const TrainingReport& r, const std::filesystem::path& path) {
+    std::string text = fmt::format("{}\n", fmt::join(TrainingLog::columns(), ","));
+    for (const auto& row : r.result.log.rows) {
+        std::string line;
+        for (const double value : row) line += fmt::format("{}{}", line.empty() ? "" : ",", std::isnan(value) ? "" : fmt::format("{}", value));
+        text += line + "\n";
+    }
+    report::AtomicFile file(path);
+    file.write(text);
+    file.commit();
+}
+
+report::Figure training_figure(const TrainingReport& r) {
+    const double last = std::max(1.0, r.result.log.rows.back()[0]);
+    report::Figure figure;
+    figure.title = fmt::format("{}, {}: {}, seed {}", r.task, r.architecture, r.model, r.seed);
+    figure.panels.push_back(loss_panel(r, last));
+    if (auto panel = depth_panel(r, last)) figure.panels.push_back(std::move(*panel));
+    figure.caption.push_back(fmt::format("{} parameters, {} steps of {} sequences; validation {:.3e} at the end; {}",
+                                         r.result.parameters, r.result.steps, r.batch, r.result.final_val_loss, r.device));
+    return figure;
+}
+
+nlohmann::ordered_json training_json(const TrainingReport& r) {
+    Json object;
+    object["task"] = r.task;
+    object["architecture"] = r.architecture;
+    object["model"] = r.model;
+    object["parameters"] = r.result.parameters;
+    if (r.result.core_parameters > 0) object["core_parameters"] = r.result.core_parameters;
+    object["steps"] = r.result.steps;
+    object["finished"] = r.result.finished;
+    object["seed"] = r.seed;
+    object["device"] = r.device;
+    object["final_val_loss"] = number(r.result.final_val_loss);
+    object["best_val_loss"] = number(r.result.best_val_loss);
+    Json baselines = Json::object();
+    for (const char* name : {"copy", "zero", "negation", "running_mean", "noise_floor"}) baselines[name] = nullptr;
+    for (const auto& [name, value] : named_baselines(r.baselines)) baselines[name] = number(value);
+    object["baselines"] = std::move(baselines);
+    for (const auto& [name, value] : r.result.measures) object[name] = number(value);
+    object["seconds"] = number(r.result.seconds);
+    object["steps_per_second"] = number(r.result.steps_per_second);
+    return object;
+}
+
+std::string training_page(const TrainingReport& r) {
+    std::string page = fmt::format("{}, {}: {}, {} parameters, seed {}\n", r.task, r.architecture, r.model,
+                                   r.result.parameters, r.seed);
+    page += fmt::format("{} of {} steps of {} sequences, {:.1f} steps/s ({})\n\n", r.result.steps, r.steps, r.batch,
+                        r.result.steps_per_second, r.device);
+    const auto line = [&](const std::string& name, double value) {
+        page += fmt::format("  {:<34}{:>12.4g}\n", name, value);
+    };
+    page += fmt::format("{}, validation\n", loss_name(r));
+    line("trained", r.result.final_val_loss);
+    for (const auto& [name, value] : named_baselines(r.baselines)) line(baseline_words(name), value);
+    const auto beaten = named_baselines(r.baselines);
+    const auto better = std::find_if(beaten.begin(), beaten.end(), [&](const auto& b) {
+        return b.first != "noise_floor" && b.second < r.result.final_val_loss;
+    });
+    if (better != beaten.end())
+        page += fmt::format("  A trivial predictor ({}) is better than the trained model.\n",
+                            baseline_words(better->first));
+    if (!r.result.measures.empty()) {
+        page += "\nmeasured\n";
+        for (const auto& [name, value] : r.result.measures) line(measure_words(name), value);
+    }
+    return page;
+}
+
+std::string seeds_line(const std::vector<TrainingReport>& reports) {
+    double mean = 0, square = 0;
+    const auto count = static_cast<double>(reports.size());
+    for (const auto& r : reports) mean += r.result.final_val_loss / count;
+    for (const auto& r : reports) square += std::pow(r.result.final_val_loss - mean, 2);
+    const double deviation = reports.size() > 1 ? std::sqrt(square / (count - 1)) : 0;
+    return fmt::format("{} seeds: validation loss {:.4g} ± {:.2g} (standard deviation)\n", reports.size(), mean, deviation);
+}
+
+}  // namespace spectra::train

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "report/figure.hpp"
+#include "report/report.hpp"
+#include "train/tasks/baselines.hpp"
+#include "train/training_log.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace spectra::train {
+
+/// What one training run is told of.
+struct TrainingReport {
+    report::Provenance provenance;
+    std::string task, architecture;
+    std::string model;   ///< "6 blocks, 128 = 4 × 32 channels"
+    std::string device;  ///< "cpu, 2 threads", "cuda, NVIDIA H200"
+    std::uint64_t seed = 42;
+    int64_t batch = 64, steps = 0;  ///< steps asked for
+    bool tokens = false;
+    Baselines baselines;
+    TrainResult result;
+};
+
+/// The predictors that apply, by their names in --json.
+std::vector<std::pair<std::string, double>> named_baselines(const Baselines& baselines);
+
+/// STEM.h5: /training with one dataset a column of the log, attributes of the run and of its result, and
+/// /training/diagnostics with (rows, places) datasets.
+void write_training_file(const TrainingReport& report, const std::filesystem::path& path);
+/// The log, a line a row.
+void write_training_csv(const TrainingReport& report, const std::filesystem::path& path);
+
+/// Loss and validation loss over steps with the trivial predictors, and gates and β beside them where there are any.
+report::Figure training_figure(const TrainingReport& report);
+
+nlohmann::ordered_json training_json(const TrainingReport& report);
+
+/// The page for a person.
+std::string training_page(const TrainingReport& report);
+/// Of several seeds: mean ± standard deviation of the validation loss.
+std::string seeds_line(const std::vector<TrainingReport>& reports);
+
+}  // namespace spectra::train

@@ -1,0 +1,224 @@
+#include "train/trainer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "support/temporary_folder.hpp"
+#include "train/checkpoint_file.hpp"
+#include "train/models/transformer.hpp"
+#include "train/tasks/baselines.hpp"
+
+namespace spectra::train {
+namespace {
+
+TrainOptions small_run(const std::string& architecture) {
+    TrainOptions o;
+    o.model = matched_config(architecture);
+    o.model.layers = 2;
+    o.model.channels = 16;
+    o.steps = 12;
+    o.batch = 4;
+    o.log_every = 4;
+    o.schedule.warm_up = 3;
+    o.schedule.horizon = 12;
+    o.description = architecture;
+    return o;
+}
+
+Dataset little(const std::string& task, int64_t samples) {
+    TaskOptions options;
+    options.samples = samples;
+    auto data = make_dataset(task, options);
+    const auto keep = std::min<int64_t>(data.validation.count, 16);
+    const auto numbers = static_cast<std::size_t>(keep * data.steps * data.dimension);
+    if (!data.tokens) {
+        data.validation.x.resize(numbers);
+        data.validation.y.resize(numbers);
+    } else {
+        data.validation.tokens_x.resize(static_cast<std::size_t>(keep * data.steps));
+        data.validation.tokens_y.resize(static_cast<std::size_t>(keep * data.steps));
+    }
+    data.validation.count = keep;
+    return data;
+}
+
+void expect_same(const std::vector<double>& a, const std::vector<double>& b) {
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t k = 0; k < a.size(); ++k)
+        if (!(std::isnan(a[k]) && std::isnan(b[k]))) EXPECT_EQ(a[k], b[k]);
+}
+
+// Stopped at a row of the log, between two, and twice: bit for bit the run that was never stopped.
+TEST(Trainer, ResumedEqualsUninterrupted) {
+    const spectra::testing::TemporaryFolder folder;
+    const auto data = little("stability", 24);
+    for (const std::string architecture : {"edelta", "mhc", "jpmhc"}) {
+        SCOPED_TRACE(architecture);
+        auto whole = small_run(architecture);
+        whole.checkpoint = folder.path() / (architecture + "-whole.ckpt");
+        const auto expected = train(data, whole);
+        EXPECT_TRUE(expected.finished);
+
+        auto parts = small_run(architecture);
+        parts.checkpoint = folder.path() / (architecture + "-parts.ckpt");
+        for (const int64_t stop : {5, 8, 0}) {
+            parts.stop_after = stop;
+            const auto result = train(data, parts);
+            parts.resume = true;
+            EXPECT_EQ(result.steps, stop == 0 ? 12 : stop);
+            if (stop != 0) {
+                EXPECT_FALSE(result.finished);
+                continue;
+            }
+            EXPECT_EQ(result.final_val_loss, expected.final_val_loss);
+            ASSERT_EQ(result.log.rows.size(), expected.log.rows.size());
+            for (std::size_t i = 0; i < expected.log.rows.size(); ++i) {
+                expect_same(result.log.rows[i], expected.log.rows[i]);
+                ASSERT_EQ(result.log.diagnostics[i].size(), expected.log.diagnostics[i].size());
+                for (std::size_t k = 0; k < expected.log.diagnostics[i].size(); ++k)
+                    expect_same(result.log.diagnostics[i][k].values, expected.log.diagnostics[i][k].values);
+            }
+        }
+        const auto a = load_checkpoint(whole.checkpoint), b = load_checkpoint(parts.checkpoint);
+        for (const auto& [name, tensor] : a.model) EXPECT_TRUE(torch::equal(tensor, b.model.at(name))) << name;
+        EXPECT_TRUE(torch::equal(a.first_moment, b.first_moment));
+        EXPECT_TRUE(torch::equal(a.second_moment, b.second_moment));
+    }
+}
+
+TEST(Trainer, AnotherRunsCheckpointIsRefused) {
+    const spectra::testing::TemporaryFolder folder;
+    const auto data = little("stability", 8);
+    auto options = small_run("gpt");
+    options.checkpoint = folder.path() / "run.ckpt";
+    options.stop_after = 2;
+    train(data, options);
+    options.resume = true;
+    options.description = "another";
+    EXPECT_THROW(train(data, options), std::invalid_argument);
+}
+
+TEST(Trainer, SeedsDifferAndRepeat) {
+    const auto data = little("stability", 24);
+    auto options = small_run("gpt");
+    const auto first = train(data, options), again = train(data, options);
+    EXPECT_EQ(first.final_val_loss, again.final_val_loss);
+    options.seed = 43;
+    EXPECT_NE(train(data, options).final_val_loss, first.final_val_loss);
+}
+
+// Two batches of 4 averaged are one step, and not the step of either.
+TEST(Trainer, AccumulatesGradients) {
+    const auto data = little("stability", 24);
+    auto options = small_run("gpt");
+    const auto plain = train(data, options);
+    options.accumulate = 2;
+    const auto accumulated = train(data, options);
+    EXPECT_NE(plain.final_val_loss, accumulated.final_val_loss);
+    EXPECT_TRUE(std::isfinite(accumulated.final_val_loss));
+}
+
+TEST(Trainer, DivergenceNamesStepLayerAndTensor) {
+    const auto data = little("stability", 24);
+    auto options = small_run("gpt");
+    options.schedule.peak = 1e18;
+    options.schedule.warm_up = 0;
+    options.clip = 0;
+    try {
+        train(data, options);
+        FAIL() << "no divergence";
+    } catch (const Diverged& error) {
+        const std::string message = error.what();
+        EXPECT_NE(message.find("step "), std::string::npos) << message;
+        EXPECT_TRUE(message.find("block ") != std::string::npos || message.find("weight") != std::string::npos)
+            << message;
+    }
+}
+
+TEST(Trainer, LogsMixersGatesAndStates) {
+    const auto data = little("stability", 24);
+    const auto result = train(data, small_run("edelta"));
+    ASSERT_EQ(result.log.rows.size(), 4U);  // steps 0, 4, 8, 12
+    const auto named = [&](const std::string& name) {
+        for (const auto& d : result.log.diagnostics.back())
+            if (d.name == name) return d.values;
+        ADD_FAILURE() << name;
+        return std::vector<double>{};
+    };
+    for (const auto* name : {"row_sum_defect", "column_sum_defect", "orthogonality_defect", "spectral_norm",
+                             "identity_distance", "gate", "beta", "stream_cosine", "effective_rank"})
+        EXPECT_EQ(named(name).size(), 4U) << name;  // two blocks of two sublayers
+    EXPECT_EQ(named("gradient_norm").size(), 2U);
+    for (const double gate : named("gate")) {
+        EXPECT_GT(gate, 0);
+        EXPECT_LT(gate, 1);
+    }
+    for (const double norm : named("spectral_norm")) EXPECT_LE(norm, 1 + 1e-5);  // a mean of isometries
+}
+
+TEST(Trainer, TokensAndTextTrain) {
+    const spectra::testing::TemporaryFolder folder;
+    auto options = small_run("mhc-lite");
+    const auto copied = train(little("copy", 32), options);
+    EXPECT_NEAR(copied.log.rows.front()[2], std::log(33.0), 0.1);  // before training every token is as likely
+    EXPECT_TRUE(std::isfinite(copied.final_val_loss));
+}
+
+// What the papers' operators must learn in seconds: y = −x from 500 samples.
+TEST(Trainer, ReflectionIsLearnedByWhatCanReflect) {
+    TaskOptions task;
+    task.samples = 500;
+    const auto data = make_dataset("reflection", task);
+    const auto trained = [&](const std::string& architecture) {
+        TrainOptions o;
+        o.model = matched_config(architecture);
+        o.batch = 32;
+        o.clip = 0;
+        o.gate_weight = 0.5;
+        o.log_every = 2000;
+        o.schedule.shape = Schedule::Shape::constant;
+        o.schedule.warm_up = 0;
+        o.optimiser.weight_decay = 0.01;
+        o.optimiser.decay_vectors = true;
+        o.optimiser.beta2 = 0.999;
+        const auto result = train(data, o);
+        return std::map<std::string, double>(result.measures.begin(), result.measures.end());
+    };
+    const auto ddl = trained("ddl");
+    EXPECT_NEAR(ddl.at("beta"), 2.0, 0.02);
+    EXPECT_GT(ddl.at("cosine"), 0.9);
+    const auto hybrid = trained("edelta");
+    EXPECT_LT(hybrid.at("gate"), 0.1);
+    EXPECT_GT(hybrid.at("cosine"), 0.9);
+    const auto cayley = trained("jpmhc");
+    EXPECT_LT(cayley.at("cosine"), 0.0);
+}
+
+// A small model beats the copy predictor.
+TEST(Trainer, GyroscopeIsLearnedBetterThanCopying) {
+    TaskOptions task;
+    task.samples = 2000;
+    auto data = make_dataset("gyroscope", task);
+    data.validation.count = 100;
+    data.validation.x.resize(static_cast<std::size_t>(100 * data.steps * data.dimension));
+    data.validation.y.resize(data.validation.x.size());
+    TrainOptions o;
+    o.model = matched_config("jpmhc");
+    o.model.layers = 2;
+    o.model.channels = 128;
+    o.steps = 300;
+    o.schedule.horizon = 300;
+    o.schedule.peak = 3e-3;
+    o.schedule.floor = 3e-4;
+    o.batch = 16;
+    o.log_every = 300;
+    const auto result = train(data, o);
+    const auto trivial = baselines(data);
+    EXPECT_LT(result.final_val_loss, *trivial.copy);
+    EXPECT_LT(result.final_val_loss, *trivial.running_mean);
+}
+
+}  // namespace
+}  // namespace spectra::train
