@@ -39,9 +39,11 @@ endfunction()
 function(spectra_find_torch)
     # Only its place: loading TorchConfig.cmake is slow, and stops the configure step by itself where
     # a CUDA build of Torch meets a machine without the toolkit.
+    # torch.utils.cmake_prefix_path of Python's Torch is a prefix too.
+    string(REPLACE ":" ";" prefixes "$ENV{CMAKE_PREFIX_PATH}")
     find_path(SPECTRA_TORCH_DIR TorchConfig.cmake
-        HINTS ${Torch_DIR} ENV Torch_DIR
-        PATH_SUFFIXES share/cmake/Torch lib/cmake/Torch "lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/Torch")
+        HINTS ${Torch_DIR} ENV Torch_DIR ${CMAKE_PREFIX_PATH} ${prefixes}
+        PATH_SUFFIXES Torch share/cmake/Torch lib/cmake/Torch "lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/Torch")
     mark_as_advanced(SPECTRA_TORCH_DIR)
     if(SPECTRA_TORCH_DIR)
         set(found TRUE PARENT_SCOPE)
@@ -98,8 +100,10 @@ spectra_resolve(SPECTRA_TORCH spectra_find_torch PACKAGE "Torch (TorchConfig.cma
 if(SPECTRA_TORCH_FOUND)
     # It sets flags of nvcc that are not ours to have.
     set(flags "${CMAKE_CUDA_FLAGS}")
+    set(architectures "${CMAKE_CUDA_ARCHITECTURES}")
     find_package(Torch QUIET REQUIRED PATHS "${SPECTRA_TORCH_DIR}" NO_DEFAULT_PATH)
     set(CMAKE_CUDA_FLAGS "${flags}")
+    set(CMAKE_CUDA_ARCHITECTURES "${architectures}")
 endif()
 spectra_resolve(SPECTRA_MPI spectra_find_mpi PACKAGE "MPI (Debian's libopenmpi-dev)")
 spectra_resolve(SPECTRA_BENCH spectra_find_benchmark PACKAGE "google-benchmark (Debian's libbenchmark-dev)")

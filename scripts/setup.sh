@@ -5,7 +5,9 @@
 run_packages=(cmake g++ ninja-build git
     libeigen3-dev libboost-math-dev libhdf5-dev libopenblas-dev liblapacke-dev
     librandom123-dev libfmt-dev nlohmann-json3-dev libcli11-dev gnuplot-nox)
-test_packages=(libgtest-dev libbenchmark-dev python3-h5py libopenmpi-dev openmpi-bin)
+train_packages=(libtorch-dev)  # for the commands train and validate
+test_packages=("${train_packages[@]}" libgtest-dev libbenchmark-dev python3-h5py python3-torch
+    libopenmpi-dev openmpi-bin)
 
 # What these packages bring, for systems where they have other names: programs, and headers with
 # the places where they are known to live (relative to the compiler's own search path).
@@ -81,9 +83,10 @@ check_by_hand() {
     exit 1
 }
 
-# set_up run|test: everything the program, or the program and its tests, need from the system.
+# set_up run|train|test: everything the program, its Torch commands too, or all and the tests, need from the system.
 set_up() {
     local packages=("${run_packages[@]}") headers=("${run_headers[@]}")
+    [[ $1 == train ]] && packages+=("${train_packages[@]}")
     if [[ $1 == test ]]; then
         packages+=("${test_packages[@]}")
         headers+=("${test_headers[@]}")

@@ -10,6 +10,7 @@
 #include "train/training_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -138,7 +139,8 @@ std::string model_words(const TrainOptions& o, const Dataset& data) {
 }
 
 std::string device_words(const torch::Device& device) {
-    return device.is_cuda() ? "cuda" : fmt::format("cpu, {} threads", at::get_num_threads());
+    const int threads = at::get_num_threads();
+    return device.is_cuda() ? "cuda" : fmt::format("cpu, {} thread{}", threads, threads == 1 ? "" : "s");
 }
 
 /// Checks that the files may be written, and --resume.
@@ -186,9 +188,7 @@ TrainingReport train_one(const TrainRequest& r, const Dataset& data, TrainOption
     return report;
 }
 
-}  // namespace
-
-int train_model(const TrainRequest& r, const std::string& command) {
+int train_models(const TrainRequest& r, const std::string& command) {
     const int threads = r.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
     at::set_num_threads(threads);
     const auto options = train_options(r);
@@ -234,6 +234,17 @@ int train_model(const TrainRequest& r, const std::string& command) {
     else if (reports.size() > 1)
         print(seeds_line(reports));
     return interrupted() ? static_cast<int>(was_interrupted) : status;
+}
+
+}  // namespace
+
+int train_model(const TrainRequest& request, const std::string& command) {
+    try {
+        return train_models(request, command);
+    } catch (const c10::Error& error) {
+        // Torch's own messages end in its call stack.
+        throw std::runtime_error(one_line(error.what_without_backtrace()));
+    }
 }
 
 }  // namespace spectra::cli

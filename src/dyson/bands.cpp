@@ -15,12 +15,13 @@ constexpr int max_scan_points = 20000;
 constexpr int max_scan_failures = 10;
 constexpr int max_scan_lost = 40;
 constexpr double tail_mass = 1e-4;
+constexpr double hidden_floor = 1e-5;  // from here on rounding is about to hide the points,
+constexpr double hidden_tail = 200;    // and may hide so many tolerances of mass
+constexpr double largest_power = 10;   // of s; a narrow band falls faster, to an edge
 constexpr double seed_reach = 1;
 constexpr int max_halvings = 10;
 constexpr double gap_reach = 8;  // e-folds; rounding is felt at about twice that
 constexpr int max_march = 500;
-constexpr long max_newton_steps = 15000;     // or, where they are cheap,
-constexpr long max_unknown_steps = 2000000;  // times the number of unknowns
 constexpr double edge_tolerance = 1e-11;
 
 double square(double v) {
@@ -130,8 +131,7 @@ BandFinder::BandFinder(Tracker& tracker, const Range& range, double tolerance)
 }
 
 bool BandFinder::exhausted() const {
-    const long most = std::max(max_newton_steps, max_unknown_steps / tracker_.equation().size());
-    return tracker_.newton_steps() - steps_before_ > most;
+    return tracker_.newton_steps() - steps_before_ > search_steps(tracker_.equation());
 }
 
 double BandFinder::density(const Solution& s) const {
@@ -156,6 +156,11 @@ double BandFinder::steady_exponent(const std::vector<Solution>& points, double l
 
 double BandFinder::negligible_tail(const Solution& last) const {
     return std::max(0.1 * tolerance_, std::min(tail_mass, 10 * last.floor));
+}
+
+double BandFinder::hidden_exponent(const std::vector<Solution>& points) const {
+    const double exponent = steady_exponent(points, hidden_tail * tolerance_);
+    return exponent < largest_power ? exponent : 0;
 }
 
 double BandFinder::tail_exponent(const std::vector<Solution>& points, double limit) const {
@@ -231,6 +236,10 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
         };
         const Unknowns guess = polynomial_guess(tracker_.equation(), last, x, variable);
         Solution s = tracker_.try_from(x, 0, guess);
+        if (!s.ok() && s.floor > 0) {
+            const double exponent = hidden_exponent(points);
+            if (exponent > 0) return {near, false, density(points.back()) / exponent};
+        }
         if (!s.ok() && ++failures % 4 == 0) s = tracker_.solve(x, 0);
         if (s.state == State::certified) {
             const double most = std::max(2.0, 0.3 * std::abs(x - start));
@@ -247,8 +256,9 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
                     return {x, false};
                 }
             }
-            const double negligible = std::clamp(1e7 * points.back().floor, 0.1, 10.0) * tolerance_;
-            const double exponent = steady_exponent(points, negligible);
+            const double floor = points.back().floor;
+            double exponent = steady_exponent(points, std::clamp(1e7 * floor, 0.1, 10.0) * tolerance_);
+            if (exponent == 0 && floor > hidden_floor) exponent = hidden_exponent(points);
             if (exponent > 0) return {x, false, density(points.back()) / exponent};
         } else if (s.state == State::gap) {
             bound = x;

@@ -74,6 +74,9 @@ private:
     /// The exponent of the density over the last three points where it falls as a power, steadily, and what
     /// is left beyond them is less than `limit`; otherwise 0.
     double steady_exponent(const std::vector<Solution>& points, double limit) const;
+    /// The same for a tail between bands that rounding is about to hide: up to 200 tolerances of mass, where
+    /// the power is one of s and not of the distance to an edge.
+    double hidden_exponent(const std::vector<Solution>& points) const;
     /// The mass below which a tail is cut: a tenth of the tolerance, or, where rounding shows, what that
     /// would do to the mass: from there on the power law is the better continuation.
     double negligible_tail(const Solution& last) const;
@@ -84,8 +87,8 @@ private:
 
     /// Follows the support from points inside it (in the order of the march) upwards (+1) or downwards (−1)
     /// to its edge, or to where it is cut because the density falls as a power and less than a tenth of the
-    /// tolerance is left (ten times the tolerance where rounding shows). `bound`: a place at or beyond the
-    /// edge. New points are appended.
+    /// tolerance is left (ten times the tolerance where rounding shows, more where it is about to hide the
+    /// points). `bound`: a place at or beyond the edge. New points are appended.
     Edge march(std::vector<Solution>& points, int direction, double bound, Support& support);
 
     Tracker& tracker_;

@@ -16,7 +16,11 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int max_generations = 12;
+// Newton steps: of all panels, times the number of unknowns, and of one panel.
+constexpr long max_unknown_steps = 120000000;
+constexpr long min_newton_steps = 5000;
 constexpr long max_panel_steps = 1500;
+constexpr long min_panel_steps = 300;
 constexpr int max_splits = 40;
 
 struct Panel {
@@ -47,16 +51,24 @@ public:
     }
 
     SolvedLaw run() {
-        const double accepted = std::max(1e-7, 10 * options_.tolerance);
+        // A power law is steady to a tenth.
+        const auto accepted = [&](const SolvedLaw& law) {
+            return std::max(1e-7, 10 * options_.tolerance) + 0.1 * law.cut;
+        };
         SolvedLaw best = once(finder_.around_seeds());
         for (double refine = 1;
-             refine < 30 && !finder_.exhausted() &&
-             (best.uncertified > 0 || best.overlap > 1e-10 || !(best.mass_error <= accepted));
+             refine < 30 && !finder_.exhausted() && !spent() &&
+             (best.uncertified > 0 || best.overlap > 1e-10 || !(best.mass_error <= accepted(best)));
              refine *= 3) {
-            SolvedLaw law = once(finder_.by_scan(refine));
+            Support support = finder_.by_scan(refine);
+            // Bands of a search that was given up are hardly all: not where panels are dear.
+            if (finder_.exhausted() && !best.nodes.empty() && 2 * newton_steps_ > max_steps()) break;
+            SolvedLaw law = once(std::move(support));
             if (best.nodes.empty() || badness(law) < badness(best)) best = std::move(law);
         }
-        if (best.uncertified > 0) {
+        if (best.nodes.empty() && best.mass_error > 1e-5) {
+            best.message = "no band of the support was found";
+        } else if (best.uncertified > 0) {
             best.message = std::to_string(best.uncertified) + " of " + std::to_string(best.nodes.size()) +
                            " points are not certified";
         } else if (best.overlap > 1e-10) {
@@ -67,7 +79,10 @@ public:
             best.complete = true;
             best.message = "certified";
         }
-        if (!best.complete && finder_.exhausted()) best.message += ", and the search for bands was given up";
+        if (!best.complete && spent())
+            best.message += ", and the limit of " + std::to_string(max_steps()) + " Newton steps was reached";
+        else if (!best.complete && finder_.exhausted())
+            best.message += ", and the search for bands was given up";
         best.newton_steps = newton_steps_ + tracker_.newton_steps();
         best.passes = passes_ + tracker_.passes();
         best.descents = descents_ + tracker_.descents();
@@ -82,6 +97,17 @@ private:
         for (std::size_t k = 0; k < law.nodes.size(); ++k)
             if (!law.nodes[k].ok()) lost += law.density.weight[k] * law.density.density_log[k];
         return law.mass_error + lost;
+    }
+
+    /// So many Newton steps were spent on panels that no more are begun.
+    bool spent() const { return newton_steps_ >= max_steps(); }
+    long max_steps() const {
+        return std::max(min_newton_steps, max_unknown_steps / tracker_.equation().size());
+    }
+    /// What is left for each of so many panels; the same for all, so that threads make no difference.
+    long panel_steps(std::size_t panels) const {
+        const long share = (max_steps() - newton_steps_) / static_cast<long>(panels);
+        return std::clamp(share, min_panel_steps, max_panel_steps);
     }
 
     // ---- panels --------------------------------------------------------------------------------
@@ -116,12 +142,12 @@ private:
         return s.ok() ? s : tracker.solve(x, 0);
     }
 
-    void solve_panel(Tracker& tracker, const Band& band, Panel& p) const {
+    void solve_panel(Tracker& tracker, const Band& band, Panel& p, long most_steps) const {
         p.nodes.clear();
         const long steps_before = tracker.newton_steps();
         for (std::size_t i = 0; i < panel::nodes; ++i) {
             const double theta = p.theta(panel::rule().place[i]);
-            if (tracker.newton_steps() - steps_before > max_panel_steps) {  // lost: stay bounded
+            if (tracker.newton_steps() - steps_before > most_steps) {  // lost: stay bounded
                 p.nodes.push_back(p.nodes.back());
                 p.nodes.back().omega = {band.x(theta), 1.0};
                 p.nodes.back().state = State::failed;
@@ -143,6 +169,7 @@ private:
     /// All panels of one generation, in parallel. Each depends on its own guesses only.
     void solve_generation(const std::vector<Band>& bands, std::vector<Panel>& panels) {
         const int threads = options_.threads > 0 ? options_.threads : omp_get_max_threads();
+        const long most_steps = panel_steps(panels.size());
         std::exception_ptr failure;
         long steps = 0;
         double passes = 0;
@@ -154,7 +181,7 @@ private:
 #pragma omp for schedule(dynamic)
             for (std::size_t k = 0; k < panels.size(); ++k) {
                 try {
-                    solve_panel(tracker, bands[panels[k].band], panels[k]);
+                    solve_panel(tracker, bands[panels[k].band], panels[k], most_steps);
                 } catch (...) {
 #pragma omp critical
                     failure = std::current_exception();
@@ -191,7 +218,7 @@ private:
     }
 
     SolvedLaw once(Support support) {
-        for (int split = 0; split < max_splits; ++split) {
+        for (int split = 0; split < max_splits && (split == 0 || !spent()); ++split) {
             const std::vector<Band>& bands = support.bands;
             std::vector<Panel> done, open = first_panels(bands);
             std::optional<double> hole;
@@ -209,7 +236,7 @@ private:
                     const bool lost =
                         generation > 1 && std::any_of(p.nodes.begin(), p.nodes.end(),
                                                       [](const Solution& s) { return !s.ok(); });
-                    if (p.error > target && !stuck && !lost && generation < max_generations)
+                    if (p.error > target && !stuck && !lost && !spent() && generation < max_generations)
                         for (Panel& child : halve(p)) next.push_back(std::move(child));
                     else
                         done.push_back(std::move(p));
@@ -273,9 +300,8 @@ private:
             for (std::size_t i = 0; i < panel::nodes; ++i) base += p.half() * rule.weight[i] * p.integrand[i];
         }
         pass_atoms(infinity);
-        double cut = 0;
-        for (const Band& band : bands) cut += band.lower.beyond + band.upper.beyond;
-        law.mass_error = std::abs(base + cut - 1);
+        for (const Band& band : bands) law.cut += band.lower.beyond + band.upper.beyond;
+        law.mass_error = std::abs(base + law.cut - 1);
         for (const Solution& s : law.nodes) law.uncertified += s.ok() ? 0 : 1;
         return law;
     }

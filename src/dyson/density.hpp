@@ -24,6 +24,7 @@ struct SolvedLaw {
     int uncertified = 0;          ///< nodes
     double overlap = 0;           ///< of bands, in ln s: they must not
     double mass_error = 1;        ///< |mass − 1|, with what was cut off between bands
+    double cut = 0;               ///< of the mass, between bands, by power laws
     std::string message = "not solved";
     long newton_steps = 0;
     double passes = 0;

@@ -15,13 +15,30 @@ constexpr double lost_distance = 6;  // a start that fails so far from every anc
 constexpr double descent_factor = 3;
 constexpr double smallest_tilt = 1e-10;
 constexpr double weakest_noise = 30;
-constexpr int most_steps = 1000;  // Newton steps of one path or descent; a few dozen are usual
+// Newton steps: of a search and of one path or descent, where a few dozen are usual. The products with the
+// number of unknowns bound them where steps are cheap and where they are dear.
+constexpr long max_search_steps = 15000;
+constexpr long min_search_steps = 2000;
+constexpr long cheap_search = 2000000;
+constexpr long dear_search = 80000000;
+constexpr long max_path_steps = 1000;
+constexpr long min_path_steps = 200;
+constexpr long dear_path = 4000000;
+
+long path_steps(const Equation& equation) {
+    return std::clamp(dear_path / equation.size(), min_path_steps, max_path_steps);
+}
 
 Frequency at_tilt(double log_s, double tilt) {
     return {log_s, {1.0, tilt}};
 }
 
 }  // namespace
+
+long search_steps(const Equation& equation) {
+    const long dear = std::clamp(dear_search / equation.size(), min_search_steps, max_search_steps);
+    return std::max(dear, cheap_search / equation.size());
+}
 
 Tracker::Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector<double> anchors)
     : equation_(std::move(equation)) {
@@ -42,6 +59,7 @@ Tracker::Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector
             continue;
         }
         while (companions_.back().omega.log_scale > anchor) {
+            if (newton_steps_ > search_steps(*equation_)) return;
             const double next = std::max(anchor, companions_.back().omega.log_scale - companion_spacing);
             solution = follow(companions_.back(), at_tilt(next, companion_tilt));
             if (!solution.ok()) return;
@@ -79,7 +97,7 @@ Solution Tracker::follow(const Solution& from, const Frequency& to) {
         } else {
             step /= 2;
         }
-        if (done < 1 && (step < 1e-6 || steps > most_steps)) {
+        if (done < 1 && (step < 1e-6 || steps > path_steps(*equation_))) {
             here.state = State::failed;
             break;
         }
@@ -126,7 +144,7 @@ Solution Tracker::from_weaker_noise(double log_s) {
     std::optional<Solution> before;
     double reached_before = 0;
     while (here.ok() && reached < 0) {
-        if (steps > most_steps) {
+        if (steps > path_steps(*equation_)) {
             here.state = State::failed;
             break;
         }
@@ -174,6 +192,7 @@ Solution Tracker::companion(double log_s) {
         const double x = k == pieces ? log_s : nearest->omega.log_scale + distance * k / pieces;
         here = follow(here, at_tilt(x, companion_tilt));
         steps += here.steps;
+        if (k < pieces && steps > search_steps(*equation_)) here.state = State::failed;
     }
     here.steps = steps;
     return here;
@@ -220,7 +239,7 @@ Solution Tracker::solve(double log_s, double tilt, const Unknowns* guess) {
     if (!here.ok()) return here;
     double reached = companion_tilt;
     double factor = tilt > companion_tilt ? 1 / descent_factor : descent_factor;
-    const int most = steps + most_steps;
+    const long most = steps + path_steps(*equation_);
     // Towards the axis by factors; near it, try the axis itself at every other rung.
     for (int rung = 0; rung < 200 && steps <= most; ++rung) {
         double next = reached / factor;

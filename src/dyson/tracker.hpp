@@ -62,4 +62,8 @@ private:
     int descents_ = 0;
 };
 
+/// Newton steps after which a search is given up: more where unknowns are few and a step is cheap, fewer
+/// where they are many.
+long search_steps(const Equation& equation);
+
 }  // namespace spectra::dyson

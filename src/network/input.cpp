@@ -65,7 +65,7 @@ std::optional<double> parse_number(std::string_view text) {
 }
 
 std::string in_quotes(std::string_view text) {
-    constexpr std::size_t longest = 60;
+    constexpr std::size_t longest = 120;
     std::string result = "'";
     for (const char c : text.substr(0, longest))
         result += std::iscntrl(static_cast<unsigned char>(c)) ? '?' : c;

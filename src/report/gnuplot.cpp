@@ -115,6 +115,13 @@ std::string log_ticks(const Axis& axis) {
     return major + (major.empty() || minor.empty() ? "" : ", ") + minor;
 }
 
+/// The commands for an axis's ticks, "xtics" or "ytics".
+std::string axis_ticks(const std::string& name, const Axis& axis) {
+    if (axis.scale == Scale::linear) return "set " + name + " autofreq nomirror out\n";
+    const std::string ticks = log_ticks(axis);
+    return "unset " + name + "\n" + (ticks.empty() ? "" : "set " + name + " nomirror out (" + ticks + ")\n");
+}
+
 std::string data_block(const Series& series) {
     std::string rows;
     const auto row = [&](double x, double y) { rows += fmt::format("{:.9g} {:.9g}\n", x, y); };
@@ -285,7 +292,7 @@ std::string gnuplot_script(const Figure& figure, const std::string& terminal) {
         script += fmt::format(
             "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\n"
             "set bmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n",
-            left + 0.065, left + slot - 0.01, bottom, top);
+            left + 0.065, left + slot - 0.02, bottom, top);
         script += "unset label\nunset arrow\nunset object\n";
         if (k == 0) {
             for (std::size_t i = 0; i < title.size(); ++i) {
@@ -313,13 +320,7 @@ std::string gnuplot_script(const Figure& figure, const std::string& terminal) {
                         literal(panel.x.label), literal(panel.y.label));
         script += fmt::format("set xrange [{:.9g}:{:.9g}]\nset yrange [{:.9g}:{:.9g}]\n", panel.x.min,
                               panel.x.max, panel.y.min, panel.y.max);
-        script += "unset xtics\nset ytics autofreq nomirror out\n";
-        if (panel.x.scale == Scale::logarithmic) {
-            const std::string ticks = log_ticks(panel.x);
-            if (!ticks.empty()) script += "set xtics nomirror out (" + ticks + ")\n";
-        } else {
-            script += "set xtics autofreq nomirror out\n";
-        }
+        script += axis_ticks("xtics", panel.x) + axis_ticks("ytics", panel.y);
         std::string plot;
         for (const auto& series : panel.series) {
             const std::string rows = data_block(series);

@@ -4,9 +4,12 @@
 
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
+#include "checkpoint/tensor_file.hpp"
+#include "checkpoint/zip.hpp"
 #include "report/atomic_file.hpp"
 
 namespace spectra::train {
@@ -28,22 +31,46 @@ std::filesystem::path previous(const std::filesystem::path& path) {
     return path.string() + ".previous";
 }
 
-Checkpoint parse(const std::vector<char>& bytes) {
-    const auto top = torch::pickle_load(bytes).toGenericDict();
-    if (top.at("format").toStringRef() != format_name) throw std::runtime_error("it is of another program");
-    if (top.at("version").toInt() != format_version) throw std::runtime_error("it is of another version");
+/// A tensor of the file as one of Torch's, in double or float as it was.
+Tensor tensor_of(const checkpoint::TensorFile& file, const checkpoint::Tensor& stored) {
+    const std::vector<int64_t> shape(stored.shape.begin(), stored.shape.end());
+    const auto shaped = [&](const auto& values, torch::ScalarType type) {
+        return torch::from_blob(const_cast<void*>(static_cast<const void*>(values.data())), shape, type).clone();
+    };
+    return stored.dtype == checkpoint::Dtype::f64 ? shaped(file.read_doubles(stored), torch::kDouble)
+                                                  : shaped(file.read_floats(stored), torch::kFloat);
+}
+
+/// What the file's dictionary holds under a name; std::runtime_error where there is no such thing.
+template <class T>
+T required(const std::optional<T>& found, const char* name) {
+    if (!found) throw std::runtime_error(fmt::format("it has no '{}'", name));
+    return *found;
+}
+
+Checkpoint parse(const std::vector<char>& bytes, const std::string& where) {
+    // Read by our own reader: Torch's crashes on such files in some of its versions, and compares no checksums.
+    const auto raw = std::as_bytes(std::span(bytes));
+    const checkpoint::ZipArchive archive(raw, where);
+    for (const auto& entry : archive.entries()) archive.checked_bytes(entry);
+    const auto file = checkpoint::TensorFile::from_bytes(raw, where);
+    const auto top = file.value();
+    const auto entry = [&](const char* name) { return required(top.find(name), name); };
+    if (top.kind() != checkpoint::Value::Kind::dict || !top.find("format") || entry("format").text() != format_name)
+        throw std::runtime_error("it is of another program");
+    if (entry("version").integer() != format_version) throw std::runtime_error("it is of another version");
     Checkpoint c;
-    c.config = top.at("config").toStringRef();
-    c.step = top.at("iter_num").toInt();
-    c.best_val_loss = top.at("best_val_loss").toDouble();
-    for (const auto& item : top.at("model").toGenericDict())
-        c.model.emplace(item.key().toStringRef(), item.value().toTensor());
-    const auto optimizer = top.at("optimizer").toGenericDict();
-    c.first_moment = optimizer.at("first_moment").toTensor();
-    c.second_moment = optimizer.at("second_moment").toTensor();
-    c.log = top.at("log").toTensor();
-    c.log_columns = top.at("log_columns").toStringRef();
-    c.pending = top.at("pending").toTensor();
+    c.config = required(entry("config").text(), "config");
+    c.step = required(entry("iter_num").integer(), "iter_num");
+    c.best_val_loss = required(entry("best_val_loss").number(), "best_val_loss");
+    const std::string model = "model.";
+    for (const auto& tensor : file.tensors())
+        if (tensor.key.starts_with(model)) c.model.emplace(tensor.key.substr(model.size()), tensor_of(file, tensor));
+    c.first_moment = tensor_of(file, file.at("optimizer.first_moment"));
+    c.second_moment = tensor_of(file, file.at("optimizer.second_moment"));
+    c.log = tensor_of(file, file.at("log"));
+    c.pending = tensor_of(file, file.at("pending"));
+    c.log_columns = required(entry("log_columns").text(), "log_columns");
     return c;
 }
 
@@ -53,9 +80,14 @@ std::vector<char> bytes_of(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// The readers' messages begin with the file's name.
+std::string without_name(std::string message, const std::string& name) {
+    return message.starts_with(name + ": ") ? message.substr(name.size() + 2) : message;
+}
+
 bool is_whole(const std::filesystem::path& path) {
     try {
-        parse(bytes_of(path));
+        parse(bytes_of(path), path.string());
         return true;
     } catch (const std::exception&) {
         return false;
@@ -95,10 +127,10 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
     const auto bytes = bytes_of(path);
     std::string why;
     try {
-        return parse(bytes);
-    } catch (const c10::Error& error) {
-        why = "truncated or damaged";
-    } catch (const std::exception& error) {
+        return parse(bytes, path.string());
+    } catch (const std::invalid_argument& error) {
+        why = fmt::format("truncated or damaged ({})", without_name(error.what(), path.string()));
+    } catch (const std::runtime_error& error) {
         why = error.what();
     }
     std::string advice;

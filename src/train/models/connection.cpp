@@ -171,13 +171,12 @@ public:
         phi_pre_ = register_module("phi_pre", linear(channels, n, false));
         phi_post_ = register_module("phi_post", linear(channels, n, false));
         const bool start_at_one_stream = options.zero_projections;
-        const auto one = identity_like_bias(n, options.layer);
         const auto linear_pre = torch::zeros({n}).index_fill_(0, torch::tensor({options.layer % n}), 1.0);
         b_pre_ = register_parameter("b_pre", !options.bounded      ? linear_pre
-                                             : start_at_one_stream ? one
+                                             : start_at_one_stream ? identity_like_bias(n, options.layer)
                                                                    : torch::zeros({n}));
         b_post_ = register_parameter("b_post", !options.bounded      ? torch::ones({n})
-                                               : start_at_one_stream ? one.clone()
+                                               : start_at_one_stream ? identity_like_bias(n, options.layer)
                                                                      : torch::zeros({n}));
         const int64_t scales = options.scales_per_stream ? n : 0;
         alpha_pre_ = register_scale("alpha_pre", scales);

@@ -1,6 +1,7 @@
 #include "train/models/transformer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -196,10 +197,10 @@ Transformer::Transformer(const ModelConfig& config) : config_(config) {
 
     const torch::NoGradGuard no_grad;
     const auto residual_scale = 0.02 / std::sqrt(2.0 * static_cast<double>(config.layers * config.cycles));
-    for (const auto& item : named_modules()) {
+    for (const auto& item : named_modules("", false)) {
         auto* const linear = item.value()->as<nn::Linear>();
         if (linear == nullptr) continue;
-        const bool into_residual = item.key().size() >= 6 && item.key().ends_with("c_proj");
+        const bool into_residual = item.key().ends_with("c_proj");
         linear->weight.normal_(0, into_residual ? residual_scale : 0.02);
         if (linear->bias.defined()) linear->bias.zero_();
     }

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "checkpoint/bytes.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+/// A target is LLVMFuzzerTestOneInput, as libFuzzer calls it, and a way from a weight file to an input. The
+/// driver in mutate.cpp calls both where there is no libFuzzer.
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+/// What the target is to start from, of a file's content; empty where that is nothing for it.
+std::string fuzz_input(const std::string& file);
+
+namespace spectra::fuzz {
+
+inline checkpoint::Bytes bytes(const std::uint8_t* data, std::size_t size) {
+    return std::as_bytes(std::span(data, size));
+}
+
+/// Runs `action`; it may refuse its input in one line that begins with the name "input", and nothing else.
+template <class Action>
+void must_read_or_refuse(Action&& action) {
+    try {
+        action();
+    } catch (const std::invalid_argument& error) {
+        const std::string message = error.what();
+        if (!message.starts_with("input: ") || message.find('\n') != std::string::npos) std::abort();
+    }
+}
+
+}  // namespace spectra::fuzz

@@ -1,0 +1,111 @@
+#include "train_request.hpp"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "support/process.hpp"
+#include "support/temporary_folder.hpp"
+#include "train/models/transformer.hpp"
+
+/// The command train as users type it.
+namespace spectra {
+namespace {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+cli::TrainRequest parsed(const std::string& words) {
+    CLI::App app;
+    cli::TrainRequest request;
+    add_options(app, request);
+    app.parse(words);
+    return request;
+}
+
+// The command line is read without Torch, so its lists are its own.
+TEST(TrainRequest, AcceptsEveryArchitectureAndMixer) {
+    for (const auto& name : train::architecture_names())
+        EXPECT_EQ(parsed("gyroscope --architecture " + name).architecture, name);
+    for (const auto& name : train::mixer_names()) EXPECT_EQ(parsed("gyroscope --mixer " + name).mixer, name);
+    EXPECT_THROW(parsed("gyroscope --architecture resnet"), std::invalid_argument);
+}
+
+TEST(TrainRequest, RefusesContradictions) {
+    for (const auto* words : {"gyroscope --architecture gpt --mixer cayley", "reflection", "text",
+                              "reflection --architecture gpt", "reflection --architecture ddl --layers 3",
+                              "gyroscope --text book.txt", "gyroscope --stop-after 30 --steps 20", "somersault"})
+        EXPECT_THROW(check_conflicts(parsed(words)), std::invalid_argument) << words;
+    check_conflicts(parsed("gyroscope --architecture recursive --mixer cayley"));
+    check_conflicts(parsed("text --text book.txt"));
+}
+
+class TrainProgram : public ::testing::Test {
+protected:
+    testing::ProcessResult run(const Words& words) {
+        Words all{SPECTRA_BINARY, "train"};
+        all.insert(all.end(), words.begin(), words.end());
+        testing::ProcessOptions options;
+        options.folder = folder_.path();
+        return testing::run_process(all, options);
+    }
+    testing::TemporaryFolder folder_;
+    const Words small_{"near-pi-single", "--architecture", "jpmhc", "--layers",  "1",      "--channels", "16",
+                       "--samples",      "16",             "--steps", "6",       "--batch", "4",         "--log-every",
+                       "4",              "--threads",      "1",       "--json"};
+    Words small(const Words& more) const {
+        auto words = small_;
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
+    }
+};
+
+TEST_F(TrainProgram, WritesEverythingAndSaysSo) {
+    const auto result = run(small({"--out", "run"}));
+    ASSERT_EQ(result.status, 0) << result.err;
+    const auto object = json::parse(result.out);
+    for (const auto* key : {"task", "architecture", "parameters", "core_parameters", "steps", "seed", "final_val_loss",
+                            "baselines", "seconds", "norm_deviation", "norm_deviation_rollout"})
+        EXPECT_TRUE(object.contains(key)) << key;
+    for (const auto* key : {"copy", "zero", "negation", "running_mean", "noise_floor"})
+        EXPECT_TRUE(object["baselines"].contains(key)) << key;
+    for (const auto* end : {".ckpt", ".h5", ".csv", ".png"})
+        EXPECT_TRUE(std::filesystem::exists(folder_.path() / (std::string("run") + end))) << end;
+}
+
+TEST_F(TrainProgram, StoppedAndResumedEqualsOneRun) {
+    const auto whole = run(small({"--out", "whole", "--plot", "none"}));
+    ASSERT_EQ(whole.status, 0) << whole.err;
+    ASSERT_EQ(run(small({"--out", "parts", "--plot", "none", "--stop-after", "3"})).status, 0);
+    const auto resumed = run(small({"--out", "parts", "--plot", "none", "--resume"}));
+    ASSERT_EQ(resumed.status, 0) << resumed.err;
+    EXPECT_EQ(json::parse(whole.out)["final_val_loss"], json::parse(resumed.out)["final_val_loss"]);
+    EXPECT_EQ(testing::content(folder_.path() / "whole.csv"), testing::content(folder_.path() / "parts.csv"));
+}
+
+TEST_F(TrainProgram, RefusesInOneLineBeforeAnythingIsWritten) {
+    for (const auto& words :
+         {Words{}, Words{"somersault"}, Words{"gyroscope", "--architecture", "resnet"}, Words{"gyroscope", "--layers", "0"},
+          Words{"gyroscope", "--resume"}, Words{"text", "--text", "missing.txt"},
+          Words{"gyroscope", "--architecture", "jpmhc", "--channels", "18", "--samples", "4"}}) {
+        const auto result = run(words);
+        EXPECT_EQ(result.status, 2) << result.out << result.err;
+        EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+        EXPECT_EQ(folder_.entries(), 0U) << result.err;
+    }
+}
+
+TEST_F(TrainProgram, ATruncatedCheckpointIsRefusedAndKept) {
+    ASSERT_EQ(run(small({"--out", "run", "--plot", "none", "--stop-after", "3"})).status, 0);
+    const auto path = folder_.path() / "run.ckpt";
+    const auto half = testing::content(path).substr(0, 2000);
+    folder_.write("run.ckpt", half);
+    const auto result = run(small({"--out", "run", "--plot", "none", "--resume"}));
+    EXPECT_EQ(result.status, 2) << result.err;
+    EXPECT_NE(result.err.find("run.ckpt"), std::string::npos) << result.err;
+    EXPECT_EQ(testing::content(path), half);
+}
+
+}  // namespace
+}  // namespace spectra
