@@ -1,6 +1,10 @@
 #include "green_parts.hpp"
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <cstring>
+#include <stdexcept>
 #include <thread>
 
 namespace spectra::cli {
@@ -35,19 +39,21 @@ dyson::Green gather_green(montecarlo::Ranks& ranks, const Network& network,
     const int size = ranks.size();
     std::vector<std::vector<Solved>> parts(static_cast<std::size_t>(size));
     parts[0] = solve_part(0, size, network, omega, options);
-    for (int heard = 1; heard < size;) {
+    std::vector<bool> heard(static_cast<std::size_t>(size), false);
+    for (int missing = size - 1; missing > 0;) {
         const auto message = ranks.receive();
         if (!message) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
             continue;
         }
-        ++heard;
-        auto& part = parts[static_cast<std::size_t>(message->from)];
-        if (message->bytes.empty()) {
-            part = solve_part(message->from, size, network, omega, options);
-            continue;
-        }
+        const auto from = static_cast<std::size_t>(message->from);
+        if (heard[from]) continue;  // it has done its part, and left
+        if (message->bytes.empty())
+            throw std::runtime_error(fmt::format("process {} ended before it had found its points", message->from));
+        heard[from] = true;
+        --missing;
         // One byte more than the points: a rank without any has something to say too.
+        auto& part = parts[from];
         part.resize(message->bytes.size() / sizeof(Solved));
         if (!part.empty()) std::memcpy(static_cast<void*>(part.data()), message->bytes.data(), part.size() * sizeof(Solved));
     }

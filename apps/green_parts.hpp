@@ -9,7 +9,7 @@
 namespace spectra::cli {
 
 /// g at points that are dealt to the ranks in turn, as one rank alone would find it. On the first rank: all of
-/// them, those of a rank that died included (the first finds them itself).
+/// them. Throws std::runtime_error where a rank leaves without its part.
 dyson::Green gather_green(montecarlo::Ranks& ranks, const Network& network,
                           const std::vector<std::complex<double>>& omega, const dyson::Options& options);
 
