@@ -352,6 +352,23 @@ void describe_agreement(std::string& page, const h5::File& file) {
     }
 }
 
+/// What spectra train wrote.
+void describe_training(std::string& page, const h5::File& file) {
+    page += fmt::format("\ntraining\n  {}, {}: {}\n", file.string_attribute("training", "task").value_or("?"),
+                        file.string_attribute("training", "architecture").value_or("?"),
+                        file.string_attribute("training", "model").value_or("?"));
+    append(page, "parameters", std::to_string(file.integer_attribute("training", "parameters").value_or(0)));
+    append(page, "steps",
+           fmt::format("{} of {} sequences, {} s ({})", file.integer_attribute("training", "steps").value_or(0),
+                       file.integer_attribute("training", "batch").value_or(0),
+                       number(file.double_attribute("training", "seconds")),
+                       file.string_attribute("training", "device").value_or("?")));
+    append(page, "validation", number(file.double_attribute("training", "final_val_loss")));
+    for (const auto* name : {"copy", "running_mean", "noise_floor", "uniform"})
+        if (const auto value = file.double_attribute("training", std::string("baseline_") + name))
+            append(page, name, number(value));
+}
+
 }  // namespace
 
 void write_provenance(h5::File& file, const Provenance& provenance) {
@@ -474,6 +491,7 @@ std::string describe_result_file(const std::filesystem::path& path) {
         }
     }
     if (file.is_group("depth_limit")) describe_depth_limit(page, file);
+    if (file.is_group("training")) describe_training(page, file);
     if (file.is_dataset("green/omega")) {
         h5::Shape shape;
         const auto certified = file.read_bytes("green/certified", shape);
