@@ -20,7 +20,8 @@ struct Solved {
 };
 
 std::vector<Solved> solve_part(int rank, int size, const Network& network,
-                               const std::vector<std::complex<double>>& omega, const dyson::Options& options) {
+                               const std::vector<std::complex<double>>& omega,
+                               const dyson::Options& options) {
     std::vector<std::complex<double>> own;
     for (auto k = static_cast<std::size_t>(rank); k < omega.size(); k += static_cast<std::size_t>(size))
         own.push_back(omega[k]);
@@ -49,13 +50,15 @@ dyson::Green gather_green(montecarlo::Ranks& ranks, const Network& network,
         const auto from = static_cast<std::size_t>(message->from);
         if (heard[from]) continue;  // it has done its part, and left
         if (message->bytes.empty())
-            throw std::runtime_error(fmt::format("process {} ended before it had found its points", message->from));
+            throw std::runtime_error(
+                fmt::format("process {} ended before it had found its points", message->from));
         heard[from] = true;
         --missing;
         // One byte more than the points: a rank without any has something to say too.
         auto& part = parts[from];
         part.resize(message->bytes.size() / sizeof(Solved));
-        if (!part.empty()) std::memcpy(static_cast<void*>(part.data()), message->bytes.data(), part.size() * sizeof(Solved));
+        if (!part.empty())
+            std::memcpy(static_cast<void*>(part.data()), message->bytes.data(), part.size() * sizeof(Solved));
     }
     dyson::Green green;
     green.omega = omega;
@@ -69,8 +72,8 @@ dyson::Green gather_green(montecarlo::Ranks& ranks, const Network& network,
     return green;
 }
 
-void send_green(montecarlo::Ranks& ranks, const Network& network, const std::vector<std::complex<double>>& omega,
-                const dyson::Options& options) {
+void send_green(montecarlo::Ranks& ranks, const Network& network,
+                const std::vector<std::complex<double>>& omega, const dyson::Options& options) {
     const auto part = solve_part(ranks.rank(), ranks.size(), network, omega, options);
     std::vector<std::byte> bytes(part.size() * sizeof(Solved) + 1);
     if (!part.empty()) std::memcpy(bytes.data(), part.data(), part.size() * sizeof(Solved));

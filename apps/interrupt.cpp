@@ -21,7 +21,10 @@ void catch_interrupts() {
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);  // what launchers of several processes make of it
+    // What launchers of several processes make of it. timeout(1) sends it twice, to the process and to its
+    // group.
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGTERM, &action, nullptr);
 }
 
 const std::atomic<bool>& interrupted() {

@@ -4,7 +4,7 @@
 
 namespace spectra::cli {
 
-/// From now on the first Ctrl-C sets `interrupted()` and the second ends the program.
+/// From now on the first Ctrl-C, and every SIGTERM, sets `interrupted()`; the second Ctrl-C ends the program.
 void catch_interrupts();
 
 const std::atomic<bool>& interrupted();

@@ -11,7 +11,8 @@ class App;
 
 namespace spectra::cli {
 
-/// What was asked of the command train. What is empty was not given: the task's or the architecture's default.
+/// What was asked of the command train. What is empty was not given: the task's or the architecture's
+/// default.
 struct TrainRequest {
     std::string task;
     std::optional<std::string> architecture, mixer;

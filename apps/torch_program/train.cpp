@@ -112,7 +112,9 @@ TrainOptions train_options(const TrainRequest& r) {
 
     auto& s = o.schedule;
     const auto shape = r.schedule.value_or(reflection ? "constant" : "cosine");
-    s.shape = shape == "cosine" ? Schedule::Shape::cosine : shape == "steps" ? Schedule::Shape::steps : Schedule::Shape::constant;
+    s.shape = shape == "cosine"  ? Schedule::Shape::cosine
+              : shape == "steps" ? Schedule::Shape::steps
+                                 : Schedule::Shape::constant;
     s.peak = r.rate.value_or(1e-3);
     s.floor = r.floor.value_or(s.peak / 10);
     s.warm_up = r.warm_up.value_or(reflection ? 0 : 100);
@@ -120,7 +122,8 @@ TrainOptions train_options(const TrainRequest& r) {
     s.every = std::max(1, r.steps / 4);
 
     auto& a = o.optimiser;
-    a.rule = r.optimiser.value_or("adamw") == "adamw" ? OptimiserOptions::Rule::adamw : OptimiserOptions::Rule::adam_atan2;
+    a.rule = r.optimiser.value_or("adamw") == "adamw" ? OptimiserOptions::Rule::adamw
+                                                      : OptimiserOptions::Rule::adam_atan2;
     a.weight_decay = r.weight_decay.value_or(reflection ? 0.01 : 0.1);
     a.decay_vectors = reflection;
     if (reflection) a.beta2 = 0.999;
@@ -133,8 +136,9 @@ std::string model_words(const TrainOptions& o, const Dataset& data) {
     std::string words = fmt::format("{} blocks", m.layers);
     if (m.cycles > 1) words += fmt::format(" × {} cycles", m.cycles);
     const bool one_stream = m.architecture == "gpt" || m.architecture == "ddl" || m.architecture == "mgt";
-    words += one_stream ? fmt::format(", {} channels", m.channels)
-                        : fmt::format(", {} = {} × {} channels", m.channels, m.streams, m.channels / m.streams);
+    words += one_stream
+                 ? fmt::format(", {} channels", m.channels)
+                 : fmt::format(", {} = {} × {} channels", m.channels, m.streams, m.channels / m.streams);
     return words;
 }
 
@@ -189,7 +193,8 @@ TrainingReport train_one(const TrainRequest& r, const Dataset& data, TrainOption
 }
 
 int train_models(const TrainRequest& r, const std::string& command) {
-    const int threads = r.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+    const int threads =
+        r.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
     at::set_num_threads(threads);
     const auto options = train_options(r);
     const std::vector<std::uint64_t> seeds = r.seeds.empty() ? std::vector<std::uint64_t>{42} : r.seeds;
@@ -230,7 +235,8 @@ int train_models(const TrainRequest& r, const std::string& command) {
         if (!r.json) print(training_page(report) + fmt::format("\n{}\n\n", fmt::join(written, "  ")));
     }
     if (r.json)
-        print((seeds.size() == 1 && !objects.empty() ? objects.front() : Json{{"runs", objects}}).dump(2) + "\n");
+        print((seeds.size() == 1 && !objects.empty() ? objects.front() : Json{{"runs", objects}}).dump(2) +
+              "\n");
     else if (reports.size() > 1)
         print(seeds_line(reports));
     return interrupted() ? static_cast<int>(was_interrupted) : status;

@@ -358,11 +358,12 @@ void describe_training(std::string& page, const h5::File& file) {
                         file.string_attribute("training", "architecture").value_or("?"),
                         file.string_attribute("training", "model").value_or("?"));
     append(page, "parameters", std::to_string(file.integer_attribute("training", "parameters").value_or(0)));
-    append(page, "steps",
-           fmt::format("{} of {} sequences, {} s ({})", file.integer_attribute("training", "steps").value_or(0),
-                       file.integer_attribute("training", "batch").value_or(0),
-                       number(file.double_attribute("training", "seconds")),
-                       file.string_attribute("training", "device").value_or("?")));
+    append(
+        page, "steps",
+        fmt::format("{} of {} sequences, {} s ({})", file.integer_attribute("training", "steps").value_or(0),
+                    file.integer_attribute("training", "batch").value_or(0),
+                    number(file.double_attribute("training", "seconds")),
+                    file.string_attribute("training", "device").value_or("?")));
     append(page, "validation", number(file.double_attribute("training", "final_val_loss")));
     for (const auto* name : {"copy", "running_mean", "noise_floor", "uniform"})
         if (const auto value = file.double_attribute("training", std::string("baseline_") + name))

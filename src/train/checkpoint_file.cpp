@@ -35,7 +35,8 @@ std::filesystem::path previous(const std::filesystem::path& path) {
 Tensor tensor_of(const checkpoint::TensorFile& file, const checkpoint::Tensor& stored) {
     const std::vector<int64_t> shape(stored.shape.begin(), stored.shape.end());
     const auto shaped = [&](const auto& values, torch::ScalarType type) {
-        return torch::from_blob(const_cast<void*>(static_cast<const void*>(values.data())), shape, type).clone();
+        return torch::from_blob(const_cast<void*>(static_cast<const void*>(values.data())), shape, type)
+            .clone();
     };
     return stored.dtype == checkpoint::Dtype::f64 ? shaped(file.read_doubles(stored), torch::kDouble)
                                                   : shaped(file.read_floats(stored), torch::kFloat);
@@ -49,14 +50,16 @@ T required(const std::optional<T>& found, const char* name) {
 }
 
 Checkpoint parse(const std::vector<char>& bytes, const std::string& where) {
-    // Read by our own reader: Torch's crashes on such files in some of its versions, and compares no checksums.
+    // Read by our own reader: Torch's crashes on such files in some of its versions, and compares no
+    // checksums.
     const auto raw = std::as_bytes(std::span(bytes));
     const checkpoint::ZipArchive archive(raw, where);
     for (const auto& entry : archive.entries()) archive.checked_bytes(entry);
     const auto file = checkpoint::TensorFile::from_bytes(raw, where);
     const auto top = file.value();
     const auto entry = [&](const char* name) { return required(top.find(name), name); };
-    if (top.kind() != checkpoint::Value::Kind::dict || !top.find("format") || entry("format").text() != format_name)
+    if (top.kind() != checkpoint::Value::Kind::dict || !top.find("format") ||
+        entry("format").text() != format_name)
         throw std::runtime_error("it is of another program");
     if (entry("version").integer() != format_version) throw std::runtime_error("it is of another version");
     Checkpoint c;
@@ -65,7 +68,8 @@ Checkpoint parse(const std::vector<char>& bytes, const std::string& where) {
     c.best_val_loss = required(entry("best_val_loss").number(), "best_val_loss");
     const std::string model = "model.";
     for (const auto& tensor : file.tensors())
-        if (tensor.key.starts_with(model)) c.model.emplace(tensor.key.substr(model.size()), tensor_of(file, tensor));
+        if (tensor.key.starts_with(model))
+            c.model.emplace(tensor.key.substr(model.size()), tensor_of(file, tensor));
     c.first_moment = tensor_of(file, file.at("optimizer.first_moment"));
     c.second_moment = tensor_of(file, file.at("optimizer.second_moment"));
     c.log = tensor_of(file, file.at("log"));
@@ -136,7 +140,8 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
     std::string advice;
     if (is_whole(previous(path)))
         advice = fmt::format("; {} is whole: rename it to go on from there", previous(path).string());
-    throw std::invalid_argument(fmt::format("{}: not a checkpoint of spectra train: {}{}", path.string(), why, advice));
+    throw std::invalid_argument(
+        fmt::format("{}: not a checkpoint of spectra train: {}{}", path.string(), why, advice));
 }
 
 }  // namespace spectra::train

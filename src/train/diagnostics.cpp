@@ -11,7 +11,8 @@ namespace {
 class Table {
 public:
     void add(const std::string& name, double value) {
-        const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const auto& r) { return r.name == name; });
+        const auto found =
+            std::find_if(rows_.begin(), rows_.end(), [&](const auto& r) { return r.name == name; });
         if (found == rows_.end())
             rows_.push_back({name, {value}});
         else

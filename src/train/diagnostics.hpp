@@ -18,7 +18,8 @@ namespace spectra::train {
 ///   stream_cosine                       between streams of one token's state after the sublayer
 ///   effective_rank                      exp entropy of the singular values of the states (tokens × channels)
 ///                                       after the sublayer, as a share of the channels
-/// Operators on the channel axis (ddl, mgt) are too large to be taken apart at every token: they report their β.
+/// Operators on the channel axis (ddl, mgt) are too large to be taken apart at every token: they report their
+/// β.
 std::vector<Diagnostic> diagnose(Transformer& model, const torch::Tensor& x);
 
 /// exp(−Σ p ln p), p = s/Σs, over the number of singular values s of the matrix.

@@ -37,8 +37,8 @@ public:
     virtual std::vector<std::pair<std::string, double>> measures(const Batch& validation) = 0;
 };
 
-/// The reflection task has models of its own (ddl, jpmhc, edelta); every other a Transformer. gate_weight: λ of
-/// the gates' regulariser 4γ(1 − γ), summed over sublayers.
+/// The reflection task has models of its own (ddl, jpmhc, edelta); every other a Transformer. gate_weight: λ
+/// of the gates' regulariser 4γ(1 − γ), summed over sublayers.
 std::unique_ptr<Learner> make_learner(const Dataset& data, const ModelConfig& config, double gate_weight);
 
 }  // namespace spectra::train

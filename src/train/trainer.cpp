@@ -107,7 +107,8 @@ public:
 
     TrainResult run() {
         const auto start = Clock::now();
-        const int64_t last = options_.stop_after > 0 ? std::min(options_.stop_after, options_.steps) : options_.steps;
+        const int64_t last =
+            options_.stop_after > 0 ? std::min(options_.stop_after, options_.steps) : options_.steps;
         if (log_.rows.empty()) add_row(NAN, NAN);
         int64_t timed_from = -1;
         double training_seconds = 0;
@@ -123,7 +124,8 @@ public:
             ++since_;
             if (hooks_.progress) {
                 const double rate = static_cast<double>(step_ - first_step_) / seconds_since(start);
-                hooks_.progress({step_, options_.steps, loss, rate, static_cast<double>(last - step_) / rate});
+                hooks_.progress(
+                    {step_, options_.steps, loss, rate, static_cast<double>(last - step_) / rate});
             }
             if (step_ % options_.log_every == 0 || step_ == options_.steps) {
                 add_row(loss_sum_ / static_cast<double>(since_), norm_sum_ / static_cast<double>(since_));
@@ -133,10 +135,9 @@ public:
             }
         }
         if (since_ > 0) save();  // stopped between rows
-        return result(seconds_since(start),
-                      timed_from >= 0 && training_seconds > 0
-                          ? static_cast<double>(step_ - timed_from) / training_seconds
-                          : 0.0);
+        return result(seconds_since(start), timed_from >= 0 && training_seconds > 0
+                                                ? static_cast<double>(step_ - timed_from) / training_seconds
+                                                : 0.0);
     }
 
 private:
@@ -176,12 +177,13 @@ private:
         }
         if (place.empty()) {
             const auto norms = optimiser_->gradient_norms();
-            const auto most = std::max_element(norms.begin(), norms.end(),
-                                               [](const auto& a, const auto& b) { return a.second < b.second; });
-            place = fmt::format("the largest gradient ({:.3g}) is that of {}", most->second, place_of(most->first));
+            const auto most = std::max_element(
+                norms.begin(), norms.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+            place = fmt::format("the largest gradient ({:.3g}) is that of {}", most->second,
+                                place_of(most->first));
         }
-        throw Diverged(fmt::format("training diverged at step {}: loss {:.4g}, gradient norm {:.4g}; {}", step_,
-                                   loss, norm, place));
+        throw Diverged(fmt::format("training diverged at step {}: loss {:.4g}, gradient norm {:.4g}; {}",
+                                   step_, loss, norm, place));
     }
 
     void add_row(double loss, double norm) {
@@ -215,7 +217,8 @@ private:
         c.config = options_.description;
         c.step = step_;
         c.best_val_loss = best_;
-        for (const auto& item : learner_->module().named_parameters()) c.model.emplace(item.key(), item.value());
+        for (const auto& item : learner_->module().named_parameters())
+            c.model.emplace(item.key(), item.value());
         std::tie(c.first_moment, c.second_moment) = optimiser_->moments();
         std::tie(c.log, c.log_columns) = packed_log();
         c.pending = torch::tensor({loss_sum_, norm_sum_, static_cast<double>(since_)}, torch::kDouble);
@@ -226,9 +229,11 @@ private:
         const auto c = load_checkpoint(options_.checkpoint);
         if (c.config != options_.description)
             throw std::invalid_argument(fmt::format("{}: it is of another run: {} there, {} here",
-                                                    options_.checkpoint.string(), c.config, options_.description));
+                                                    options_.checkpoint.string(), c.config,
+                                                    options_.description));
         const torch::NoGradGuard no_grad;
-        for (const auto& item : learner_->module().named_parameters()) item.value().copy_(c.model.at(item.key()));
+        for (const auto& item : learner_->module().named_parameters())
+            item.value().copy_(c.model.at(item.key()));
         step_ = first_step_ = c.step;
         best_ = c.best_val_loss;
         optimiser_->restore(c.first_moment, c.second_moment, step_);

@@ -50,8 +50,8 @@ struct TrainHooks {
     std::function<bool()> interrupted = {};
 };
 
-/// Trains from the beginning or, with resume, from the checkpoint. On the CPU the result is the same to the last bit
-/// whether or not a run was interrupted, for the same number of threads.
+/// Trains from the beginning or, with resume, from the checkpoint. On the CPU the result is the same to the
+/// last bit whether or not a run was interrupted, for the same number of threads.
 TrainResult train(const Dataset& data, const TrainOptions& options, const TrainHooks& hooks = {});
 
 /// Mean loss over a whole split, in batches.

@@ -67,7 +67,8 @@ std::vector<double> log10_of(std::vector<double> values) {
     return values;
 }
 
-report::Axis axis_over(const std::string& label, report::Scale scale, const std::vector<report::Series>& series) {
+report::Axis axis_over(const std::string& label, report::Scale scale,
+                       const std::vector<report::Series>& series) {
     report::Axis axis{label, scale, INFINITY, -INFINITY};
     for (const auto& s : series)
         for (const double y : s.y)
@@ -76,7 +77,8 @@ report::Axis axis_over(const std::string& label, report::Scale scale, const std:
                 axis.max = std::max(axis.max, y);
             }
     if (axis.min > axis.max) axis.min = 0, axis.max = 1;
-    const double room = std::max(0.05 * (axis.max - axis.min), scale == report::Scale::logarithmic ? 0.1 : 1e-3);
+    const double room =
+        std::max(0.05 * (axis.max - axis.min), scale == report::Scale::logarithmic ? 0.1 : 1e-3);
     axis.min -= room;
     axis.max += room;
     return axis;
@@ -94,8 +96,13 @@ report::Panel loss_panel(const TrainingReport& r, double last) {
     for (const auto& [name, value] : named_baselines(r.baselines)) {
         if (!(value > 0) || name == "plain_negation") continue;
         const double y = std::log10(value);
-        panel.series.push_back({baseline_words(name), report::Mark::line, report::Dash::dashed, 1.5,
-                                colours[k++ % std::size(colours)], {0, last}, {y, y}});
+        panel.series.push_back({baseline_words(name),
+                                report::Mark::line,
+                                report::Dash::dashed,
+                                1.5,
+                                colours[k++ % std::size(colours)],
+                                {0, last},
+                                {y, y}});
     }
     panel.y = axis_over(loss_name(r), report::Scale::logarithmic, panel.series);
     return panel;
@@ -110,7 +117,8 @@ std::optional<report::Panel> depth_panel(const TrainingReport& r, double last) {
     if (shown == names.end())
         shown = std::find_if(names.begin(), names.end(), [](const auto& d) { return d.name == "beta"; });
     if (shown == names.end())
-        shown = std::find_if(names.begin(), names.end(), [](const auto& d) { return d.name == "effective_rank"; });
+        shown = std::find_if(names.begin(), names.end(),
+                             [](const auto& d) { return d.name == "effective_rank"; });
     if (shown == names.end()) return std::nullopt;
     const auto index = static_cast<std::size_t>(shown - names.begin());
     const auto places = shown->values.size();
@@ -121,10 +129,12 @@ std::optional<report::Panel> depth_panel(const TrainingReport& r, double last) {
     for (std::size_t k = 0; k < chosen.size(); ++k) {
         std::vector<double> y;
         for (const auto& along : log.diagnostics) y.push_back(along[index].values[chosen[k]]);
-        panel.series.push_back({"", report::Mark::line, k % 2 == 0 ? report::Dash::solid : report::Dash::dashed, 2,
-                                colours[k], column(log, 0), y});
+        panel.series.push_back({"", report::Mark::line,
+                                k % 2 == 0 ? report::Dash::solid : report::Dash::dashed, 2, colours[k],
+                                column(log, 0), y});
         if (!y.empty() && std::isfinite(y.back()))
-            panel.annotations.push_back({0.98 * last, y.back(), fmt::format("sublayer {}", chosen[k] + 1), true});
+            panel.annotations.push_back(
+                {0.98 * last, y.back(), fmt::format("sublayer {}", chosen[k] + 1), true});
     }
     const std::string label = shown->name == "gate"   ? "gate γ"
                               : shown->name == "beta" ? "β"
@@ -191,7 +201,9 @@ void write_training_csv(const TrainingReport& r, const std::filesystem::path& pa
     std::string text = fmt::format("{}\n", fmt::join(TrainingLog::columns(), ","));
     for (const auto& row : r.result.log.rows) {
         std::string line;
-        for (const double value : row) line += fmt::format("{}{}", line.empty() ? "" : ",", std::isnan(value) ? "" : fmt::format("{}", value));
+        for (const double value : row)
+            line += fmt::format("{}{}", line.empty() ? "" : ",",
+                                std::isnan(value) ? "" : fmt::format("{}", value));
         text += line + "\n";
     }
     report::AtomicFile file(path);
@@ -205,8 +217,9 @@ report::Figure training_figure(const TrainingReport& r) {
     figure.title = fmt::format("{}, {}: {}, seed {}", r.task, r.architecture, r.model, r.seed);
     figure.panels.push_back(loss_panel(r, last));
     if (auto panel = depth_panel(r, last)) figure.panels.push_back(std::move(*panel));
-    figure.caption.push_back(fmt::format("{} parameters, {} steps of {} sequences; validation {:.3e} at the end; {}",
-                                         r.result.parameters, r.result.steps, r.batch, r.result.final_val_loss, r.device));
+    figure.caption.push_back(
+        fmt::format("{} parameters, {} steps of {} sequences; validation {:.3e} at the end; {}",
+                    r.result.parameters, r.result.steps, r.batch, r.result.final_val_loss, r.device));
     return figure;
 }
 
@@ -224,7 +237,8 @@ nlohmann::ordered_json training_json(const TrainingReport& r) {
     object["final_val_loss"] = number(r.result.final_val_loss);
     object["best_val_loss"] = number(r.result.best_val_loss);
     Json baselines = Json::object();
-    for (const char* name : {"copy", "zero", "negation", "running_mean", "noise_floor"}) baselines[name] = nullptr;
+    for (const char* name : {"copy", "zero", "negation", "running_mean", "noise_floor"})
+        baselines[name] = nullptr;
     for (const auto& [name, value] : named_baselines(r.baselines)) baselines[name] = number(value);
     object["baselines"] = std::move(baselines);
     for (const auto& [name, value] : r.result.measures) object[name] = number(value);
@@ -236,8 +250,8 @@ nlohmann::ordered_json training_json(const TrainingReport& r) {
 std::string training_page(const TrainingReport& r) {
     std::string page = fmt::format("{}, {}: {}, {} parameters, seed {}\n", r.task, r.architecture, r.model,
                                    r.result.parameters, r.seed);
-    page += fmt::format("{} of {} steps of {} sequences, {:.1f} steps/s ({})\n\n", r.result.steps, r.steps, r.batch,
-                        r.result.steps_per_second, r.device);
+    page += fmt::format("{} of {} steps of {} sequences, {:.1f} steps/s ({})\n\n", r.result.steps, r.steps,
+                        r.batch, r.result.steps_per_second, r.device);
     const auto line = [&](const std::string& name, double value) {
         page += fmt::format("  {:<34}{:>12.4g}\n", name, value);
     };
@@ -264,7 +278,8 @@ std::string seeds_line(const std::vector<TrainingReport>& reports) {
     for (const auto& r : reports) mean += r.result.final_val_loss / count;
     for (const auto& r : reports) square += std::pow(r.result.final_val_loss - mean, 2);
     const double deviation = reports.size() > 1 ? std::sqrt(square / (count - 1)) : 0;
-    return fmt::format("{} seeds: validation loss {:.4g} ± {:.2g} (standard deviation)\n", reports.size(), mean, deviation);
+    return fmt::format("{} seeds: validation loss {:.4g} ± {:.2g} (standard deviation)\n", reports.size(),
+                       mean, deviation);
 }
 
 }  // namespace spectra::train

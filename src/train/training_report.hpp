@@ -35,7 +35,8 @@ void write_training_file(const TrainingReport& report, const std::filesystem::pa
 /// The log, a line a row.
 void write_training_csv(const TrainingReport& report, const std::filesystem::path& path);
 
-/// Loss and validation loss over steps with the trivial predictors, and gates and β beside them where there are any.
+/// Loss and validation loss over steps with the trivial predictors, and gates and β beside them where there
+/// are any.
 report::Figure training_figure(const TrainingReport& report);
 
 nlohmann::ordered_json training_json(const TrainingReport& report);

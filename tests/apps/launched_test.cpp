@@ -35,9 +35,10 @@ protected:
 };
 
 TEST_F(Launched, PointsAreSplitOverRanks) {
-    const Words words{"--mixer", "bistochastic", "--depth", "6",     "--theory", "none", "--samples",
-                      "0",       "--omega",      "0.3+0.05i,1+0.01i,0.02+0.001i,2+1i,0.7+0.2i",
-                      "--json",  "--plot",       "none"};
+    const Words words{
+        "--mixer", "bistochastic", "--depth", "6",       "--theory",
+        "none",    "--samples",    "0",       "--omega", "0.3+0.05i,1+0.01i,0.02+0.001i,2+1i,0.7+0.2i",
+        "--json",  "--plot",       "none"};
     const auto one = run(1, words);
     ASSERT_EQ(one.status, 0) << one.err;
     const auto expected = json::parse(one.out)["green"];
@@ -49,8 +50,9 @@ TEST_F(Launched, PointsAreSplitOverRanks) {
 }
 
 TEST_F(Launched, PointsAndSamplesInOneRun) {
-    const Words words{"--mixer", "cayley", "--depth", "3",      "--width", "6",      "--theory", "none",
-                      "--samples", "20",   "--omega", "1+0.1i,0.5+0.1i,2+0.1i", "--json", "--plot", "none"};
+    const Words words{"--mixer",  "cayley", "--depth",   "3",  "--width", "6",
+                      "--theory", "none",   "--samples", "20", "--omega", "1+0.1i,0.5+0.1i,2+0.1i",
+                      "--json",   "--plot", "none"};
     const auto one = run(1, words), three = run(3, words);
     ASSERT_EQ(one.status, 0) << one.err;
     ASSERT_EQ(three.status, 0) << three.err;

@@ -77,7 +77,8 @@ TEST_F(CheckpointFile, TruncatedIsRefusedByNameAndThePreviousKept) {
 TEST_F(CheckpointFile, ADamagedNumberIsFound) {
     save_checkpoint(path_, example(100));
     auto bytes = content(path_);
-    // The tensors lie between the pickle and the directory: flip a bit in every hundredth byte, one at a time.
+    // The tensors lie between the pickle and the directory: flip a bit in every hundredth byte, one at a
+    // time.
     int refused = 0, tried = 0;
     for (std::size_t at = 64; at + 64 < bytes.size(); at += 101, ++tried) {
         auto damaged = bytes;

@@ -11,11 +11,13 @@ using torch::Tensor;
 
 Optimiser::Named two_parameters() {
     torch::manual_seed(5);
-    return {{"matrix", torch::randn({3, 4}).requires_grad_()}, {"vector", torch::randn({4}).requires_grad_()}};
+    return {{"matrix", torch::randn({3, 4}).requires_grad_()},
+            {"vector", torch::randn({4}).requires_grad_()}};
 }
 
 Tensor loss_of(const Optimiser::Named& p) {
-    return (torch::matmul(p[0].second, p[1].second.unsqueeze(-1)) - 1).square().sum() + p[1].second.pow(4).sum();
+    return (torch::matmul(p[0].second, p[1].second.unsqueeze(-1)) - 1).square().sum() +
+           p[1].second.pow(4).sum();
 }
 
 void take_steps(const Optimiser::Named& p, Optimiser& optimiser, int steps, double rate) {
@@ -46,8 +48,7 @@ TEST(Optimiser, IsAdamW) {
         loss_of(theirs).backward();
         reference.step();
     }
-    for (int k : {0, 1})
-        EXPECT_LT((ours[k].second - theirs[k].second).abs().max().item<float>(), 2e-6F);
+    for (int k : {0, 1}) EXPECT_LT((ours[k].second - theirs[k].second).abs().max().item<float>(), 2e-6F);
 }
 
 // The first step of AdamAtan2 is rate · atan2(g, |g|) = rate · π/4 · sign g, whatever the size of g.
@@ -99,7 +100,8 @@ TEST(Optimiser, GoesOnFromItsMoments) {
 }
 
 TEST(Optimiser, LeavesCarriedParametersAlone) {
-    const Optimiser::Named p{{"used", torch::ones({2, 2}).requires_grad_()}, {"carried", torch::ones({2, 2})}};
+    const Optimiser::Named p{{"used", torch::ones({2, 2}).requires_grad_()},
+                             {"carried", torch::ones({2, 2})}};
     Optimiser optimiser(p, {});
     p[0].second.sum().backward();
     optimiser.gather(0);

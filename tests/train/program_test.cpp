@@ -33,9 +33,10 @@ TEST(TrainRequest, AcceptsEveryArchitectureAndMixer) {
 }
 
 TEST(TrainRequest, RefusesContradictions) {
-    for (const auto* words : {"gyroscope --architecture gpt --mixer cayley", "reflection", "text",
-                              "reflection --architecture gpt", "reflection --architecture ddl --layers 3",
-                              "gyroscope --text book.txt", "gyroscope --stop-after 30 --steps 20", "somersault"})
+    for (const auto* words :
+         {"gyroscope --architecture gpt --mixer cayley", "reflection", "text",
+          "reflection --architecture gpt", "reflection --architecture ddl --layers 3",
+          "gyroscope --text book.txt", "gyroscope --stop-after 30 --steps 20", "somersault"})
         EXPECT_THROW(check_conflicts(parsed(words)), std::invalid_argument) << words;
     check_conflicts(parsed("gyroscope --architecture recursive --mixer cayley"));
     check_conflicts(parsed("text --text book.txt"));
@@ -51,9 +52,24 @@ protected:
         return testing::run_process(all, options);
     }
     testing::TemporaryFolder folder_;
-    const Words small_{"near-pi-single", "--architecture", "jpmhc", "--layers",  "1",      "--channels", "16",
-                       "--samples",      "16",             "--steps", "6",       "--batch", "4",         "--log-every",
-                       "4",              "--threads",      "1",       "--json"};
+    const Words small_{"near-pi-single",
+                       "--architecture",
+                       "jpmhc",
+                       "--layers",
+                       "1",
+                       "--channels",
+                       "16",
+                       "--samples",
+                       "16",
+                       "--steps",
+                       "6",
+                       "--batch",
+                       "4",
+                       "--log-every",
+                       "4",
+                       "--threads",
+                       "1",
+                       "--json"};
     Words small(const Words& more) const {
         auto words = small_;
         words.insert(words.end(), more.begin(), more.end());
@@ -65,8 +81,9 @@ TEST_F(TrainProgram, WritesEverythingAndSaysSo) {
     const auto result = run(small({"--out", "run"}));
     ASSERT_EQ(result.status, 0) << result.err;
     const auto object = json::parse(result.out);
-    for (const auto* key : {"task", "architecture", "parameters", "core_parameters", "steps", "seed", "final_val_loss",
-                            "baselines", "seconds", "norm_deviation", "norm_deviation_rollout"})
+    for (const auto* key :
+         {"task", "architecture", "parameters", "core_parameters", "steps", "seed", "final_val_loss",
+          "baselines", "seconds", "norm_deviation", "norm_deviation_rollout"})
         EXPECT_TRUE(object.contains(key)) << key;
     for (const auto* key : {"copy", "zero", "negation", "running_mean", "noise_floor"})
         EXPECT_TRUE(object["baselines"].contains(key)) << key;
@@ -86,8 +103,9 @@ TEST_F(TrainProgram, StoppedAndResumedEqualsOneRun) {
 
 TEST_F(TrainProgram, RefusesInOneLineBeforeAnythingIsWritten) {
     for (const auto& words :
-         {Words{}, Words{"somersault"}, Words{"gyroscope", "--architecture", "resnet"}, Words{"gyroscope", "--layers", "0"},
-          Words{"gyroscope", "--resume"}, Words{"text", "--text", "missing.txt"},
+         {Words{}, Words{"somersault"}, Words{"gyroscope", "--architecture", "resnet"},
+          Words{"gyroscope", "--layers", "0"}, Words{"gyroscope", "--resume"},
+          Words{"text", "--text", "missing.txt"},
           Words{"gyroscope", "--architecture", "jpmhc", "--channels", "18", "--samples", "4"}}) {
         const auto result = run(words);
         EXPECT_EQ(result.status, 2) << result.out << result.err;

@@ -85,7 +85,8 @@ TEST(Trainer, ResumedEqualsUninterrupted) {
             }
         }
         const auto a = load_checkpoint(whole.checkpoint), b = load_checkpoint(parts.checkpoint);
-        for (const auto& [name, tensor] : a.model) EXPECT_TRUE(torch::equal(tensor, b.model.at(name))) << name;
+        for (const auto& [name, tensor] : a.model)
+            EXPECT_TRUE(torch::equal(tensor, b.model.at(name))) << name;
         EXPECT_TRUE(torch::equal(a.first_moment, b.first_moment));
         EXPECT_TRUE(torch::equal(a.second_moment, b.second_moment));
     }
@@ -135,7 +136,8 @@ TEST(Trainer, DivergenceNamesStepLayerAndTensor) {
     } catch (const Diverged& error) {
         const std::string message = error.what();
         EXPECT_NE(message.find("step "), std::string::npos) << message;
-        EXPECT_TRUE(message.find("block ") != std::string::npos || message.find("weight") != std::string::npos)
+        EXPECT_TRUE(message.find("block ") != std::string::npos ||
+                    message.find("weight") != std::string::npos)
             << message;
     }
 }

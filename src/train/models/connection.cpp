@@ -134,8 +134,7 @@ protected:
     /// post_i times stream i of y (B, T, C), or times y (B, T, p) for every i.
     Tensor written(const Tensor& post, const Tensor& y) const {
         const auto n = streams();
-        const auto streams_of_y =
-            tile_ ? y.view({y.size(0), y.size(1), n, channels_ / n}) : y.unsqueeze(-2);
+        const auto streams_of_y = tile_ ? y.view({y.size(0), y.size(1), n, channels_ / n}) : y.unsqueeze(-2);
         return (post.unsqueeze(-1) * streams_of_y).reshape({y.size(0), y.size(1), channels_});
     }
     Tensor penalty(const Tensor& raw) const {
@@ -153,11 +152,11 @@ private:
 
 /// How a HyperConnection maps H̃ = α φ(norm x) + b.
 struct HyperOptions {
-    bool tile = false;             ///< F sees the aggregate n times over, at C channels (EΔ's mHC)
-    bool gain = true;              ///< the norm has a learned gain
-    bool bounded = true;           ///< pre = σ, post = 2σ; else both as they are and the dynamic part tanh
+    bool tile = false;    ///< F sees the aggregate n times over, at C channels (EΔ's mHC)
+    bool gain = true;     ///< the norm has a learned gain
+    bool bounded = true;  ///< pre = σ, post = 2σ; else both as they are and the dynamic part tanh
     bool scales_per_stream = false;  ///< α for each stream (JPmHC's Table 8), not for each mapping
-    bool zero_projections = true;  ///< φ starts at zero, pre and post at one stream
+    bool zero_projections = true;    ///< φ starts at zero, pre and post at one stream
     int64_t layer = 0;
 };
 
@@ -185,8 +184,7 @@ public:
             phi_res_ = register_module("phi_res", linear(channels, size, false));
             b_res_ = register_parameter("b_res", start.defined() ? start : family().start());
             // A weight per permutation belongs to no stream: the paper's count leaves it unscaled.
-            if (!options.scales_per_stream || size % n == 0)
-                alpha_res_ = register_scale("alpha_res", scales);
+            if (!options.scales_per_stream || size % n == 0) alpha_res_ = register_scale("alpha_res", scales);
         }
     }
 
@@ -299,10 +297,9 @@ public:
     Mixing mixing(const Tensor& x) override {
         const auto guard = no_autocast();
         const auto seen = precise(pooled(x, pooling_));
-        const auto raw =
-            torch::cat({u_net_->forward(seen), v_net_->forward(seen), beta_net_->forward(seen),
-                        k_net_->forward(seen), gate_net_->forward(seen)},
-                       -1);
+        const auto raw = torch::cat({u_net_->forward(seen), v_net_->forward(seen), beta_net_->forward(seen),
+                                     k_net_->forward(seen), gate_net_->forward(seen)},
+                                    -1);
         return {family().matrix(raw), {}, {}, raw};
     }
 
@@ -356,8 +353,8 @@ private:
     std::pair<Tensor, Tensor> routes(const Tensor& x) const {
         const auto guard = no_autocast();
         const auto n = streams();
-        const auto both = router_->proj->forward(router_->norm->forward(precise(x)))
-                              .view({x.size(0), x.size(1), 2, n, n});
+        const auto both =
+            router_->proj->forward(router_->norm->forward(precise(x))).view({x.size(0), x.size(1), 2, n, n});
         return softmax_routes(both.select(2, 0), both.select(2, 1));
     }
 

@@ -16,9 +16,9 @@ enum class Pooling { causal, published };
 /// What a connection does to one state: X' = A X + post F(pre X), X (tokens, n, p).
 struct Mixing {
     torch::Tensor matrix;  ///< A: (B, T or 1, n, n) on the stream axis; undefined: the identity
-    torch::Tensor pre;     ///< (B, T, n): what F reads, where it reads a combination of streams; else undefined
-    torch::Tensor post;    ///< (B, T, n): what F's output is multiplied by, or undefined
-    torch::Tensor raw;     ///< what the mixer family made the matrix from, or undefined
+    torch::Tensor pre;   ///< (B, T, n): what F reads, where it reads a combination of streams; else undefined
+    torch::Tensor post;  ///< (B, T, n): what F's output is multiplied by, or undefined
+    torch::Tensor raw;   ///< what the mixer family made the matrix from, or undefined
 };
 
 /// One residual connection round a branch F: attention or MLP with its norm. The state is (B, T, C); a
@@ -70,8 +70,10 @@ std::shared_ptr<Connection> make_connection(const ConnectionConfig& config);
 /// The name a block registers its connection by, before "_attn" or "_mlp": geo, jpmhc, mhc, delta, ….
 std::string connection_name(const ConnectionConfig& config);
 
-/// The modules of the JPmHC paper's Table 8 (n streams of p channels): sinkhorn, cayley, grassmann, permutation.
-std::shared_ptr<Connection> make_jpmhc_module(const std::string& variant, int64_t streams, int64_t stream_width);
+/// The modules of the JPmHC paper's Table 8 (n streams of p channels): sinkhorn, cayley, grassmann,
+/// permutation.
+std::shared_ptr<Connection> make_jpmhc_module(const std::string& variant, int64_t streams,
+                                              int64_t stream_width);
 
 /// y = H x on the stream axis: H (B, T or 1, n, n), x (B, T, n p).
 torch::Tensor apply_mixer(const torch::Tensor& matrix, const torch::Tensor& x);

@@ -83,8 +83,8 @@ bool has_published_tables(const std::string& architecture) {
 }  // namespace
 
 const std::vector<std::string>& architecture_names() {
-    static const std::vector<std::string> names{"gpt", "ddl", "mhc", "mhc-lite", "jpmhc",    "edelta",
-                                                "edelta-stream", "shc", "hc", "mgt", "recursive"};
+    static const std::vector<std::string> names{
+        "gpt", "ddl", "mhc", "mhc-lite", "jpmhc", "edelta", "edelta-stream", "shc", "hc", "mgt", "recursive"};
     return names;
 }
 
@@ -93,15 +93,15 @@ ModelConfig matched_config(const std::string& architecture, const std::string& m
         const char* name;
         int64_t layers, channels;
     };
-    static constexpr Size sizes[] = {{"gpt", 9, 128},           {"ddl", 8, 128},    {"mhc", 9, 128},
-                                     {"mhc-lite", 8, 512},      {"jpmhc", 7, 512},  {"edelta", 6, 128},
-                                     {"edelta-stream", 6, 512}, {"shc", 8, 512},    {"hc", 8, 512},
+    static constexpr Size sizes[] = {{"gpt", 9, 128},           {"ddl", 8, 128},       {"mhc", 9, 128},
+                                     {"mhc-lite", 8, 512},      {"jpmhc", 7, 512},     {"edelta", 6, 128},
+                                     {"edelta-stream", 6, 512}, {"shc", 8, 512},       {"hc", 8, 512},
                                      {"mgt", 7, 128},           {"recursive", 2, 512}, {"mixer", 8, 512}};
     ModelConfig config;
     config.architecture = architecture;
     config.mixer = mixer;
-    const auto* const size =
-        std::find_if(std::begin(sizes), std::end(sizes), [&](const Size& s) { return architecture == s.name; });
+    const auto* const size = std::find_if(std::begin(sizes), std::end(sizes),
+                                          [&](const Size& s) { return architecture == s.name; });
     if (size == std::end(sizes))
         throw std::invalid_argument(fmt::format("architecture '{}' is not known; there are {}", architecture,
                                                 fmt::join(architecture_names(), ", ")));
@@ -115,7 +115,8 @@ ModelConfig matched_config(const std::string& architecture, const std::string& m
 }
 
 Block::Block(const ModelConfig& config, int64_t layer) : rotary_(config.rotary) {
-    const auto first = connection_config(config, 2 * layer), second = connection_config(config, 2 * layer + 1);
+    const auto first = connection_config(config, 2 * layer),
+               second = connection_config(config, 2 * layer + 1);
     attn_connection_ = make_connection(first);
     mlp_connection_ = make_connection(second);
     const auto width = attn_connection_->branch_width();
@@ -151,9 +152,7 @@ Connection::Branch Block::branch(int sublayer) {
                     return attn_proj_->forward(y.transpose(1, 2).reshape({batch, steps, width}));
                 }};
     return {[this](const Tensor& x) { return layer_norm(x, ln_2_); },
-            [this](const Tensor& x) {
-                return mlp_proj_->forward(torch::gelu(c_fc_->forward(x)));
-            }};
+            [this](const Tensor& x) { return mlp_proj_->forward(torch::gelu(c_fc_->forward(x))); }};
 }
 
 Connection::Output Block::forward(const Tensor& x) {

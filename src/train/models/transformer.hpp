@@ -42,7 +42,9 @@ public:
     Connection::Output forward(const torch::Tensor& x);
 
     /// One sublayer, 0 attention, 1 MLP: what validation takes apart.
-    Connection& connection(int sublayer) const { return *(sublayer == 0 ? attn_connection_ : mlp_connection_); }
+    Connection& connection(int sublayer) const {
+        return *(sublayer == 0 ? attn_connection_ : mlp_connection_);
+    }
     Connection::Branch branch(int sublayer);
 
 private:

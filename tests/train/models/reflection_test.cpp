@@ -34,8 +34,7 @@ TEST(ReflectionModel, RotationIsTheCayleyTransform) {
     const auto out = model->forward(x);
     const auto named = [&](const std::string& net) {
         const auto p = model->named_parameters();
-        const auto hidden =
-            torch::gelu(torch::matmul(x, p[net + ".0.weight"].t()) + p[net + ".0.bias"]);
+        const auto hidden = torch::gelu(torch::matmul(x, p[net + ".0.weight"].t()) + p[net + ".0.bias"]);
         return torch::matmul(hidden, p[net + ".2.weight"].t()) + p[net + ".2.bias"];
     };
     const auto unit = [](const torch::Tensor& v) { return v / v.norm(2, -1, true); };

@@ -165,16 +165,20 @@ TEST(Transformer, StreamsAreReadAndWrittenByPreAndPost) {
         const torch::NoGradGuard no_grad;
         const auto x = torch::randn({2, 7, 16});
         auto& connection = model.blocks()[0]->connection(1);
-        const Connection::Branch identity{[](const Tensor& t) { return t; }, [](const Tensor& t) { return t; }};
+        const Connection::Branch identity{[](const Tensor& t) { return t; },
+                                          [](const Tensor& t) { return t; }};
         const auto m = connection.mixing(x);
         const auto streams = x.view({2, 7, 4, 4});
         auto expected = torch::zeros_like(streams);
         for (int64_t i = 0; i < 4; ++i)
             for (int64_t j = 0; j < 4; ++j) {
-                const auto weight = m.matrix.select(2, i).select(2, j) + m.post.select(2, i) * m.pre.select(2, j);
+                const auto weight =
+                    m.matrix.select(2, i).select(2, j) + m.post.select(2, i) * m.pre.select(2, j);
                 expected.select(2, i).add_(weight.unsqueeze(-1) * streams.select(2, j));
             }
-        EXPECT_LT((connection.forward(x, identity).state - expected.view({2, 7, 16})).abs().max().item<float>(), 2e-5F)
+        EXPECT_LT(
+            (connection.forward(x, identity).state - expected.view({2, 7, 16})).abs().max().item<float>(),
+            2e-5F)
             << name;
     }
 }
