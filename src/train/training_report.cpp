@@ -108,6 +108,23 @@ report::Panel loss_panel(const TrainingReport& r, double last) {
     return panel;
 }
 
+/// "sublayer k" at the end of every line, pushed apart where lines are close.
+void label_ends(report::Panel& panel, const std::vector<std::size_t>& places) {
+    for (std::size_t k = 0; k < places.size(); ++k)
+        if (const auto& y = panel.series[k].y; !y.empty() && std::isfinite(y.back()))
+            panel.annotations.push_back(
+                {0.98 * panel.x.max, y.back(), fmt::format("sublayer {}", places[k] + 1), true});
+    auto& labels = panel.annotations;
+    std::sort(labels.begin(), labels.end(), [](const auto& a, const auto& b) { return a.y < b.y; });
+    const double apart = 0.06 * (panel.y.max - panel.y.min);
+    for (std::size_t k = 1; k < labels.size(); ++k)
+        labels[k].y = std::max(labels[k].y, labels[k - 1].y + apart);
+    if (labels.empty()) return;
+    const double over = labels.back().y - (panel.y.max - apart / 2);
+    if (over > 0)
+        for (auto& label : labels) label.y -= over;
+}
+
 /// Gates and β, or where the model has none the effective rank: first, middle and last place of the network.
 std::optional<report::Panel> depth_panel(const TrainingReport& r, double last) {
     const auto& log = r.result.log;
@@ -132,14 +149,12 @@ std::optional<report::Panel> depth_panel(const TrainingReport& r, double last) {
         panel.series.push_back({"", report::Mark::line,
                                 k % 2 == 0 ? report::Dash::solid : report::Dash::dashed, 2, colours[k],
                                 column(log, 0), y});
-        if (!y.empty() && std::isfinite(y.back()))
-            panel.annotations.push_back(
-                {0.98 * last, y.back(), fmt::format("sublayer {}", chosen[k] + 1), true});
     }
     const std::string label = shown->name == "gate"   ? "gate γ"
                               : shown->name == "beta" ? "β"
                                                       : "effective rank of states, share of channels";
     panel.y = axis_over(label, report::Scale::linear, panel.series);
+    label_ends(panel, chosen);
     return panel;
 }
 
