@@ -12,6 +12,9 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/" DESTINATION ${SPECTRA_INSTALL_INC
     FILES_MATCHING PATTERN "*.hpp")
 if(SPECTRA_APPS)
     install(TARGETS spectra RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    if(SPECTRA_TORCH_FOUND)
+        install(TARGETS spectra-torch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endif()
 endif()
 
 set(_spectra_package ${CMAKE_INSTALL_LIBDIR}/cmake/JacobianSpectra)
