@@ -35,8 +35,8 @@ TEST(ParseNumber, LeavesTheRangeAtTheRightEnd) {
 
 TEST(InQuotes, IsFitForOneLine) {
     EXPECT_EQ(in_quotes("a\nb\x1b[0m"), "'a?b?[0m'");
-    const std::string cut = in_quotes(std::string(59, 'a') + "é" + std::string(1000, 'b'));
-    EXPECT_EQ(cut, "'" + std::string(59, 'a') + "…'");
+    const std::string cut = in_quotes(std::string(119, 'a') + "é" + std::string(1000, 'b'));
+    EXPECT_EQ(cut, "'" + std::string(119, 'a') + "…'");
 }
 
 TEST(ReadText, RefusesWhatIsNoFile) {
