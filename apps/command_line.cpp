@@ -97,7 +97,7 @@ struct CommandLine {
         sweep = add_command("sweep", "a grid of networks, restartable", " --mixers NAME,NAME… [options]");
         add_options(*sweep, sweep_request);
         train = add_command("train", "train a model, write checkpoints and a log",
-                            " TASK --architecture NAME [options]");
+                            " [--architecture NAME] [options]");
         add_options(*train, train_request);
         info = add_command("info", "say what a result file holds");
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");

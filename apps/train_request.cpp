@@ -76,10 +76,14 @@ void add_options(CLI::App& app, TrainRequest& r) {
         ->type_name(fmt::format("{}", fmt::join(train::task_names(), "|")));
     Adder add(app);
     add.group("Model");
-    add.choice("--architecture", "gpt", "one of the papers' models", r.architecture, architectures);
-    add.choice("--mixer", "",
-               "a plain stack of hyper-connections with that mixer (recursive: its mixer, cayley)", r.mixer,
-               mixers);
+    add.choice("--architecture", "gpt",
+               fmt::format("one of the papers' models: {}", fmt::join(architectures, ", ")), r.architecture,
+               architectures);
+    add.choice(
+        "--mixer", "",
+        fmt::format("a plain stack of hyper-connections with that mixer: {} (recursive: its mixer, cayley)",
+                    fmt::join(mixers, ", ")),
+        r.mixer, mixers);
     add.integer("--layers", "L", "the matched set's", "blocks of attention and MLP", r.layers, 1, 10000);
     add.integer("--cycles", "K", "recursive: 6, else 1", "how often the blocks are applied, weights shared",
                 r.cycles, 1, 10000);
