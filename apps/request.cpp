@@ -1,5 +1,6 @@
 #include "request.hpp"
 
+#include "adder.hpp"
 #include "network/input.hpp"
 #include "network/network.hpp"
 #include "values.hpp"
@@ -43,30 +44,6 @@ const FamilyOption& family_option(const std::string& name) {
     const auto& options = all_family_options();
     return *std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.name == name; });
 }
-
-/// Adds options whose values are words; the callback turns them into what they mean.
-class Adder {
-public:
-    Adder(CLI::App& app, std::string group) : app_(app), group_(std::move(group)) {}
-
-    /// `value` shows what is accepted, choices in lower case with | or , between: help and shell
-    /// completion read it. `initial` is the default that help shows.
-    void operator()(const std::string& name, const std::string& value, const std::string& initial,
-                    const std::string& description,
-                    const std::function<void(const std::string&, const std::string&)>& set) const {
-        auto* const option = app_.add_option_function<std::string>(
-            name, [name, set](const std::string& text) { set(name, text); }, description);
-        option->type_name(value)->default_str(initial)->group(group_);
-    }
-
-    void flag(const std::string& name, const std::string& description, bool& target) const {
-        app_.add_flag(name, target, description)->group(group_);
-    }
-
-private:
-    CLI::App& app_;
-    std::string group_;
-};
 
 int to_int(const std::string& name, const std::string& text, int least, int largest) {
     return static_cast<int>(to_integer(name, text, least, largest));

@@ -1,5 +1,6 @@
 #include "sweep_request.hpp"
 
+#include "adder.hpp"
 #include "network/input.hpp"
 #include "network/network.hpp"
 #include "values.hpp"
@@ -98,14 +99,7 @@ constexpr const char* replaced[] = {"--mixer", "--depth", "--streams", "--width"
 constexpr const char* without_effect[] = {"--out", "--force", "--json", "--quiet", "--threads", "--help"};
 
 void add_grid_options(CLI::App& app, SweepRequest& r) {
-    const auto add = [&app](const std::string& names, const std::string& value, const std::string& initial,
-                            const std::string& description,
-                            const std::function<void(const std::string&, const std::string&)>& set) {
-        const std::string first = names.substr(0, names.find(','));
-        auto* const option = app.add_option_function<std::string>(
-            names, [first, set](const std::string& text) { set(first, text); }, description);
-        option->type_name(value)->default_str(initial)->group("Grid");
-    };
+    const Adder add(app, "Grid");
     add("--mixers,--mixer", fmt::format("{},FILE", fmt::join(family_names(), ",")), "",
         fmt::format("families ({}) or files of matrices, with commas between",
                     fmt::join(family_names(), ", ")),

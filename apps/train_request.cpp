@@ -1,5 +1,6 @@
 #include "train_request.hpp"
 
+#include "adder.hpp"
 #include "train/tasks/dataset.hpp"
 #include "values.hpp"
 
@@ -7,8 +8,6 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <functional>
-#include <limits>
 #include <stdexcept>
 
 namespace spectra::cli {
@@ -22,60 +21,8 @@ const std::vector<std::string> mixers{"identity",      "hyper",           "bisto
                                       "cayley",        "orthogonal",      "rotation",     "householder",
                                       "cayley-hybrid", "spectral-sphere", "grassmann"};
 
-constexpr int most = std::numeric_limits<int>::max();
-
-/// Adds options that set a value from text.
-class Adder {
-public:
-    explicit Adder(CLI::App& app) : app_(app) {}
-    void group(const std::string& name) { group_ = name; }
-
-    void text(const std::string& name, const std::string& value, const std::string& initial,
-              const std::string& description, const std::function<void(const std::string&)>& set) {
-        auto* const option = app_.add_option_function<std::string>(name, set, description);
-        option->type_name(value)->group(group_);
-        if (!initial.empty()) option->default_str(initial);
-    }
-    template <class T>
-    void integer(const std::string& name, const std::string& value, const std::string& initial,
-                 const std::string& description, T& target, int least, int largest = most) {
-        text(name, value, initial, description, [=, &target](const std::string& typed) {
-            target = static_cast<int>(to_integer(first(name), typed, least, largest));
-        });
-    }
-    template <class T>
-    void number(const std::string& name, const std::string& value, const std::string& initial,
-                const std::string& description, T& target, bool negative = false) {
-        text(name, value, initial, description, [=, &target](const std::string& typed) {
-            const double x = to_number(first(name), typed);
-            if (!negative && x < 0)
-                throw std::invalid_argument(fmt::format("{} {}: accepted: 0 or more", first(name), typed));
-            target = x;
-        });
-    }
-    template <class T>
-    void choice(const std::string& name, const std::string& initial, const std::string& description,
-                T& target, const std::vector<std::string>& accepted) {
-        text(name, fmt::format("{}", fmt::join(accepted, "|")), initial, description,
-             [=, &target](const std::string& typed) { target = to_choice(first(name), typed, accepted); });
-    }
-    void flag(const std::string& name, bool& target, const std::string& description) {
-        app_.add_flag(name, target, description)->group(group_);
-    }
-
-private:
-    static std::string first(const std::string& names) { return names.substr(0, names.find(',')); }
-    CLI::App& app_;
-    std::string group_;
-};
-
-}  // namespace
-
-void add_options(CLI::App& app, TrainRequest& r) {
-    app.add_option("TASK", r.task, "the task")
-        ->type_name(fmt::format("{}", fmt::join(train::task_names(), "|")));
-    Adder add(app);
-    add.group("Model");
+void add_model_options(CLI::App& app, TrainRequest& r) {
+    const Adder add(app, "Model");
     add.choice("--architecture", "gpt",
                fmt::format("one of the papers' models: {}", fmt::join(architectures, ", ")), r.architecture,
                architectures);
@@ -91,10 +38,10 @@ void add_options(CLI::App& app, TrainRequest& r) {
                 r.channels, 1, 1 << 20);
     add.integer("--streams", "n", "4", "residual streams", r.streams, 1, 512);
     add.integer("--heads", "H", "4", "attention heads", r.heads, 1, 1024);
-    add.text("--positions", "learned|rotary", "learned", "how tokens know their place",
-             [&r](const std::string& text) {
-                 r.rotary = to_choice("--positions", text, {"learned", "rotary"}) == "rotary";
-             });
+    add("--positions", "learned|rotary", "learned", "how tokens know their place",
+        [&r](const auto& name, const auto& text) {
+            r.rotary = to_choice(name, text, {"learned", "rotary"}) == "rotary";
+        });
     add.choice("--pooling", "causal",
                "what ddl's and edelta's operators see: the mean of the tokens so far, or of all as published "
                "(which shows them the targets)",
@@ -110,15 +57,19 @@ void add_options(CLI::App& app, TrainRequest& r) {
                {"direct", "gauss-seidel", "unrolled"});
     add.integer("--cayley-iterations", "s", "2", "cayley: steps; 0: exact", r.cayley_iterations, 0, 1000);
     add.number("--cayley-step", "α", "0.1", "cayley: step", r.cayley_step);
+}
 
-    add.group("Data");
+void add_data_options(CLI::App& app, TrainRequest& r) {
+    const Adder add(app, "Data");
     add.integer("--samples", "N", "the task's", "training sequences", r.samples, 1);
-    add.text("--data-seed", "N", "42", "seed of the data; 42 gives the published ones",
-             [&r](const std::string& text) { r.data_seed = to_seed("--data-seed", text); });
-    add.text("--text", "FILE", "", "text: what to learn", [&r](const std::string& text) { r.text = text; });
+    add("--data-seed", "N", "42", "seed of the data; 42 gives the published ones",
+        [&r](const auto& name, const auto& text) { r.data_seed = to_seed(name, text); });
+    add("--text", "FILE", "", "text: what to learn", [&r](const auto&, const auto& text) { r.text = text; });
     add.integer("--context", "T", "64", "text: bytes of a sequence", r.context, 1, 1 << 20);
+}
 
-    add.group("Training");
+void add_training_options(CLI::App& app, TrainRequest& r) {
+    const Adder add(app, "Training");
     add.integer("--steps", "N", "2000", "steps, and the schedule's horizon", r.steps, 1);
     add.integer("--stop-after", "K", "", "stop and save at step K, as an interruption would", r.stop_after,
                 1);
@@ -134,30 +85,43 @@ void add_options(CLI::App& app, TrainRequest& r) {
     add.number("--weight-decay", "w", "0.1; reflection 0.01", "of matrices (reflection: of all)",
                r.weight_decay);
     add.number("--clip", "g", "1; reflection 0", "largest gradient norm; 0: any", r.clip);
-    add.text("--seeds,--seed", "N,N…", "42", "seeds of weights and batches, a run each",
-             [&r](const std::string& text) {
-                 r.seeds.clear();
-                 for (const auto& part : split(text, ',')) r.seeds.push_back(to_seed("--seeds", part));
-             });
-    add.flag("--recompute", r.recompute,
-             "keep the states between blocks only: less memory, a third more time");
+    add("--seeds,--seed", "N,N…", "42", "seeds of weights and batches, a run each",
+        [&r](const auto& name, const auto& text) {
+            r.seeds.clear();
+            for (const auto& part : split(text, ',')) r.seeds.push_back(to_seed(name, part));
+        });
+    add.flag("--recompute", "keep the states between blocks only: less memory, more time", r.recompute);
     add.choice("--device", "auto", "where to compute", r.device, {"auto", "cpu", "cuda"});
     add.choice("--precision", "f32", "of the branches on CUDA; mixers are always f32", r.precision,
                {"f32", "bf16"});
     add.integer("--threads", "N", "all cores", "threads on the CPU", r.threads, 1, 4096);
+}
 
-    add.group("Output");
-    add.text("--out", "STEM", "spectra-TASK-ARCHITECTURE", "writes STEM.ckpt, STEM.h5, STEM.csv and STEM.png",
-             [&r](const std::string& text) { r.out = text; });
+void add_output_options(CLI::App& app, TrainRequest& r) {
+    const Adder add(app, "Output");
+    add("--out", "STEM", "spectra-TASK-ARCHITECTURE", "writes STEM.ckpt, STEM.h5, STEM.csv and STEM.png",
+        [&r](const auto&, const auto& text) { r.out = text; });
     add.integer("--log-every", "K", "100", "steps between rows of the log, diagnostics and checkpoints",
                 r.log_every, 1);
-    add.flag("--resume", r.resume, "continue STEM.ckpt");
-    add.text("--plot", "png,svg,pdf|none", "png", "formats of the figure", [&r](const std::string& text) {
-        r.plot = to_choices("--plot", text, {"png", "svg", "pdf"});
-    });
-    add.flag("--force", r.force, "replace files that are no results of ours");
-    add.flag("--json", r.json, "print one JSON object");
-    add.flag("--quiet", r.quiet, "no progress line");
+    add.flag("--resume", "continue STEM.ckpt", r.resume);
+    add("--plot", "png,svg,pdf|none", "png", "formats of the figure",
+        [&r](const auto& name, const auto& text) {
+            r.plot = to_choices(name, text, {"png", "svg", "pdf"});
+        });
+    add.flag("--force", "replace files that are no results of ours", r.force);
+    add.flag("--json", "print one JSON object", r.json);
+    add.flag("--quiet", "no progress line", r.quiet);
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, TrainRequest& r) {
+    app.add_option("TASK", r.task, "the task")
+        ->type_name(fmt::format("{}", fmt::join(train::task_names(), "|")));
+    add_model_options(app, r);
+    add_data_options(app, r);
+    add_training_options(app, r);
+    add_output_options(app, r);
 }
 
 void check_conflicts(const TrainRequest& r) {

@@ -5,7 +5,6 @@
 namespace spectra::train {
 
 using torch::Tensor;
-namespace F = torch::nn::functional;
 
 namespace {
 

@@ -1,13 +1,13 @@
 #include "train/trainer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 #include "random/stream.hpp"
 #include "train/autocast.hpp"
@@ -75,6 +75,18 @@ std::string place_of(const std::string& name) {
     if (at == std::string::npos) return name;
     const auto begin = at + mark.size();
     return fmt::format("block {}, {}", name.substr(begin, name.find('.', begin) - begin), name);
+}
+
+/// "steps 100 there, 200 here" of two descriptions (JSON objects).
+std::string differences(const std::string& there, const std::string& here) {
+    const auto a = nlohmann::ordered_json::parse(there, nullptr, false);
+    const auto b = nlohmann::ordered_json::parse(here, nullptr, false);
+    if (!a.is_object() || !b.is_object()) return fmt::format("{} there, {} here", there, here);
+    std::vector<std::string> different;
+    for (const auto& [name, value] : b.items())
+        if (const auto other = a.value(name, nlohmann::ordered_json()); other != value)
+            different.push_back(fmt::format("{} {} there, {} here", name, other.dump(), value.dump()));
+    return fmt::format("{}", fmt::join(different, "; "));
 }
 
 /// The first sublayer whose output is not finite at this input, or "".
@@ -228,9 +240,9 @@ private:
     void restore() {
         const auto c = load_checkpoint(options_.checkpoint);
         if (c.config != options_.description)
-            throw std::invalid_argument(fmt::format("{}: it is of another run: {} there, {} here",
-                                                    options_.checkpoint.string(), c.config,
-                                                    options_.description));
+            throw std::invalid_argument(fmt::format("{}: it is of another run: {}",
+                                                    options_.checkpoint.string(),
+                                                    differences(c.config, options_.description)));
         const torch::NoGradGuard no_grad;
         for (const auto& item : learner_->module().named_parameters())
             item.value().copy_(c.model.at(item.key()));
