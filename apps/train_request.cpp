@@ -49,6 +49,9 @@ void add_model_options(CLI::App& app, TrainRequest& r) {
     add.choice("--start", "paper",
                "edelta's projections: the identity, or N(0, .02) as in the published code", r.start,
                {"paper", "published"});
+    add.choice("--mappings", "dynamic",
+               "hyper-connections' mixer, pre and post: from the input, or static parameters", r.mappings,
+               {"dynamic", "static"});
     add.number("--gate-weight", "λ", "0.1; reflection 0.5", "weight of 4γ(1-γ) for each gate", r.gate_weight);
     add.number("--gate-bias", "b", "0", "where gates start: γ = sigmoid(b)", r.gate_bias, true);
     add.integer("--sinkhorn-iterations", "T", "20", "bistochastic: sweeps; 0: to tolerance",

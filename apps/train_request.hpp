@@ -21,6 +21,7 @@ struct TrainRequest {
     bool rotary = false;
     std::string pooling = "causal";
     std::string start = "paper";
+    std::string mappings = "dynamic";
     std::optional<double> gate_weight, gate_bias;
     std::optional<int> sinkhorn_iterations, cayley_iterations;
     std::string sinkhorn_backward = "direct";

@@ -42,6 +42,12 @@ ModelConfig model_config(const TrainRequest& r) {
     m.rotary = r.rotary;
     m.pooling = r.pooling == "causal" ? Pooling::causal : Pooling::published;
     m.published_start = r.start == "published";
+    m.static_mappings = r.mappings == "static";
+    if (m.static_mappings && !has_hyper_connections(architecture))
+        throw std::invalid_argument(fmt::format(
+            "--mappings static: {} makes its mappings from the input; accepted with mhc, mhc-lite, shc, hc, "
+            "recursive and --mixer",
+            architecture));
     m.checkpoint_blocks = r.recompute;
     auto& o = m.mixer_options;
     o.gate_bias = r.gate_bias.value_or(o.gate_bias);
@@ -68,6 +74,7 @@ Json description(const TrainRequest& r, const TrainOptions& o, std::uint64_t see
             {"positions", m.rotary ? "rotary" : "learned"},
             {"pooling", r.pooling},
             {"start", r.start},
+            {"mappings", r.mappings},
             {"gate_weight", o.gate_weight},
             {"gate_bias", m.mixer_options.gate_bias},
             {"sinkhorn_iterations", m.mixer_options.sinkhorn_iterations},

@@ -50,8 +50,7 @@ T required(const std::optional<T>& found, const char* name) {
 }
 
 Checkpoint parse(const std::vector<char>& bytes, const std::string& where) {
-    // Read by our own reader: Torch's crashes on such files in some of its versions, and compares no
-    // checksums.
+    // Read by our own reader: Torch's compares no checksums.
     const auto raw = std::as_bytes(std::span(bytes));
     const checkpoint::ZipArchive archive(raw, where);
     for (const auto& entry : archive.entries()) archive.checked_bytes(entry);

@@ -8,23 +8,49 @@ namespace spectra::train {
 
 using torch::Tensor;
 
-Optimiser::Optimiser(const Named& parameters, const OptimiserOptions& options) : options_(options) {
+namespace {
+
+CayleyAdamOptions frame_options(const OptimiserOptions& options) {
+    CayleyAdamOptions o;
+    o.beta1 = options.beta1;
+    o.beta2 = options.beta2;
+    o.adaptive = true;
+    return o;
+}
+
+}  // namespace
+
+Optimiser::Optimiser(const Named& parameters, const OptimiserOptions& options,
+                     const std::vector<Tensor>& frames)
+    : options_(options), frame_rule_(frame_options(options)) {
     const torch::NoGradGuard no_grad;
+    const auto frame_of = [&](const Tensor& p) {
+        return std::find_if(frames.begin(), frames.end(),
+                            [&](const Tensor& frame) { return frame.data_ptr() == p.data_ptr(); });
+    };
+    const auto is_free = [&](const auto& item) { return frame_of(item.second) == frames.end(); };
     for (const auto& item : parameters)
         if (item.second.requires_grad()) parameters_.push_back(item);
-    const auto decays = [&](const auto& item) { return options.decay_vectors || item.second.dim() >= 2; };
+    const auto decays = [&](const auto& item) {
+        return is_free(item) && (options.decay_vectors || item.second.dim() >= 2);
+    };
+    std::stable_partition(parameters_.begin(), parameters_.end(), is_free);
     std::stable_partition(parameters_.begin(), parameters_.end(), decays);
     std::vector<Tensor> pieces;
     for (const auto& item : parameters_) {
         pieces.push_back(item.second.detach().flatten());
         if (decays(item)) decayed_ += item.second.numel();
+        if (is_free(item)) free_ += item.second.numel();
     }
     flat_ = torch::cat(pieces);
-    m_ = torch::zeros_like(flat_);
-    v_ = torch::zeros_like(flat_);
+    m_ = torch::zeros_like(flat_.narrow(0, 0, free_));
+    v_ = torch::zeros_like(m_);
     int64_t offset = 0;
     for (auto& [name, p] : parameters_) {
-        p.set_data(flat_.narrow(0, offset, p.numel()).view(p.sizes()));
+        const auto place = flat_.narrow(0, offset, p.numel());
+        if (const auto frame = frame_of(p); frame != frames.end())
+            frames_.push_back(place.view(frame->sizes()));
+        p.set_data(place.view(p.sizes()));
         offset += p.numel();
     }
 }
@@ -49,16 +75,36 @@ void Optimiser::step(double rate) {
     const torch::NoGradGuard no_grad;
     ++steps_;
     const auto t = static_cast<double>(steps_);
-    m_.lerp_(gradient_, 1 - options_.beta1);
-    v_.mul_(options_.beta2).addcmul_(gradient_, gradient_, 1 - options_.beta2);
+    const auto gradient = gradient_.narrow(0, 0, free_);
+    auto flat = flat_.narrow(0, 0, free_);
+    m_.lerp_(gradient, 1 - options_.beta1);
+    v_.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
     if (options_.weight_decay > 0) flat_.narrow(0, 0, decayed_).mul_(1 - rate * options_.weight_decay);
     const double first = 1 - std::pow(options_.beta1, t), second = 1 - std::pow(options_.beta2, t);
     if (options_.rule == OptimiserOptions::Rule::adamw) {
         const auto root = v_.sqrt().div_(std::sqrt(second)).add_(options_.epsilon);
-        flat_.addcdiv_(m_, root, -rate / first);
+        flat.addcdiv_(m_, root, -rate / first);
     } else {
-        flat_.add_(torch::atan2(m_ / first, (v_ / second).sqrt()), -rate);
+        flat.add_(torch::atan2(m_ / first, (v_ / second).sqrt()), -rate);
     }
+    if (frames_.empty()) return;
+    std::vector<Tensor> slopes;
+    int64_t offset = free_;
+    for (const auto& frame : frames_) {
+        slopes.push_back(gradient_.narrow(0, offset, frame.numel()).view(frame.sizes()));
+        offset += frame.numel();
+    }
+    frame_rule_.options().learning_rate = rate;
+    frame_rule_.step(frames_, slopes);
+}
+
+std::pair<Tensor, Tensor> Optimiser::moments() const {
+    std::vector<Tensor> first{m_}, second{v_};
+    for (const auto& [name, value] : frame_rule_.state()) {
+        if (name.starts_with("momentum.")) first.push_back(value.flatten());
+        if (name.starts_with("second.")) second.push_back(value.flatten());
+    }
+    return {torch::cat(first), torch::cat(second)};
 }
 
 std::string Optimiser::first_bad_gradient() const {
@@ -78,11 +124,24 @@ std::vector<std::pair<std::string, double>> Optimiser::gradient_norms() const {
 }
 
 void Optimiser::restore(const Tensor& m, const Tensor& v, int64_t steps) {
-    TORCH_CHECK(m.numel() == m_.numel() && v.numel() == v_.numel(), "moments of another model");
+    const auto expected = steps > 0 ? flat_.numel() : free_;
+    TORCH_CHECK(m.numel() == expected && v.numel() == expected, "moments of another model");
     const torch::NoGradGuard no_grad;
-    m_.copy_(m);
-    v_.copy_(v);
+    m_.copy_(m.narrow(0, 0, free_));
+    v_.copy_(v.narrow(0, 0, free_));
     steps_ = steps;
+    if (frames_.empty() || steps == 0) return;
+    Named state{{"step", torch::tensor(steps, torch::kLong)}};
+    int64_t offset = free_;
+    for (std::size_t i = 0; i < frames_.size(); ++i) {
+        const auto of_frame = [&](const Tensor& all) {
+            return all.narrow(0, offset, frames_[i].numel()).view(frames_[i].sizes()).to(flat_.device());
+        };
+        state.emplace_back("momentum." + std::to_string(i), of_frame(m));
+        state.emplace_back("second." + std::to_string(i), of_frame(v));
+        offset += frames_[i].numel();
+    }
+    frame_rule_.set_state(state);
 }
 
 double Schedule::operator()(int64_t step) const {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "train/modules/cayley_adam.hpp"
 #include "train/torch.hpp"
 
 namespace spectra::train {
@@ -16,13 +17,16 @@ struct OptimiserOptions {
 };
 
 /// AdamW, or AdamAtan2 (m̂/(√v̂ + ε) replaced by atan2(m̂, √v̂), no ε), on all parameters at once: they become
-/// views of one vector, so that a step is a dozen operations whatever their number.
+/// views of one vector, so that a step is a dozen operations whatever their number. Orthonormal frames among
+/// them are moved by CayleyAdam instead, with the same learning rate, and do not decay.
 class Optimiser {
 public:
     using Named = std::vector<std::pair<std::string, torch::Tensor>>;
 
-    /// Only parameters that need gradients are taken. They must stay where they are.
-    Optimiser(const Named& parameters, const OptimiserOptions& options);
+    /// Only parameters that need gradients are taken. They must stay where they are. `frames`: views (n×rank)
+    /// of those that are orthonormal frames.
+    Optimiser(const Named& parameters, const OptimiserOptions& options,
+              const std::vector<torch::Tensor>& frames = {});
 
     void zero_grad();
     /// Gathers the gradients, scales them so that their norm is at most max_norm (0: not), and returns the
@@ -38,14 +42,18 @@ public:
     std::vector<std::pair<std::string, double>> gradient_norms() const;
 
     /// First and second moments, for checkpoints, with the number of steps.
-    std::pair<torch::Tensor, torch::Tensor> moments() const { return {m_, v_}; }
+    std::pair<torch::Tensor, torch::Tensor> moments() const;
     void restore(const torch::Tensor& m, const torch::Tensor& v, int64_t steps);
 
 private:
     OptimiserOptions options_;
     Named parameters_;
     int64_t decayed_ = 0;  ///< numbers of the vector, from its beginning, that decay
-    torch::Tensor flat_, gradient_, m_, v_;
+    int64_t free_ = 0;     ///< from its beginning, that belong to no frame
+    torch::Tensor flat_, gradient_;
+    torch::Tensor m_, v_;                ///< of the free numbers
+    std::vector<torch::Tensor> frames_;  ///< views of the rest
+    CayleyAdam frame_rule_;
     int64_t steps_ = 0;
 };
 

@@ -113,7 +113,9 @@ public:
         learner_ = make_learner(data, options.model, options.gate_weight);
         learner_->module().to(options.device);
         validation_ = tensors_of(data, data.validation, options.device);
-        optimiser_ = std::make_unique<Optimiser>(named_parameters(learner_->module()), options.optimiser);
+        auto* const model = learner_->transformer();
+        optimiser_ = std::make_unique<Optimiser>(named_parameters(learner_->module()), options.optimiser,
+                                                 model ? model->frames() : std::vector<Tensor>{});
         if (options.resume) restore();
     }
 

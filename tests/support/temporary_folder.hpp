@@ -1,5 +1,8 @@
 #pragma once
 
+#include <ftw.h>
+
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -19,9 +22,11 @@ public:
     }
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    // Not std::filesystem::remove_all: the libtorch of PyTorch's wheels exports a broken one of its own.
     ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
+        nftw(
+            path_.c_str(), [](const char* name, const struct stat*, int, FTW*) { return std::remove(name); },
+            16, FTW_DEPTH | FTW_PHYS);
     }
 
     const std::filesystem::path& path() const { return path_; }

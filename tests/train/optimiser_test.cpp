@@ -110,6 +110,48 @@ TEST(Optimiser, LeavesCarriedParametersAlone) {
     EXPECT_FALSE(torch::equal(p[0].second, torch::ones({2, 2})));
 }
 
+/// Away from the subspace that the frame (n×rank) should span.
+Tensor distance_from(const Tensor& subspace, const Tensor& frame) {
+    return (torch::matmul(frame, frame.t()) - subspace).square().sum();
+}
+
+// Beside parameters of other kinds a frame turns towards the right subspace and stays orthonormal to rounding;
+// stopped and restored it goes the same way.
+TEST(Optimiser, FramesStayOrthonormal) {
+    const auto parameters = [] {
+        return Optimiser::Named{{"matrix", torch::ones({2, 2}).requires_grad_()},
+                                {"frame", torch::eye(4, 2).flatten().requires_grad_()},
+                                {"vector", torch::ones({3}).requires_grad_()}};
+    };
+    torch::manual_seed(3);
+    const auto q = std::get<0>(torch::linalg_qr(torch::randn({4, 2})));
+    const auto subspace = torch::matmul(q, q.t());
+    const auto frame_of = [](const Optimiser::Named& p) { return p[1].second.view({4, 2}); };
+    const auto go = [&](const Optimiser::Named& p, Optimiser& optimiser, int steps) {
+        for (int k = 0; k < steps; ++k) {
+            optimiser.zero_grad();
+            (distance_from(subspace, frame_of(p)) + p[0].second.square().sum() + p[2].second.square().sum())
+                .backward();
+            optimiser.gather(0);
+            optimiser.step(2e-2);
+        }
+    };
+    const auto whole = parameters(), parts = parameters();
+    Optimiser uninterrupted(whole, {}, {frame_of(whole).detach()});
+    go(whole, uninterrupted, 300);
+    const auto frame = frame_of(whole).detach();
+    EXPECT_LT(distance_from(subspace, frame).item<float>(), 1e-3F);
+    EXPECT_LT((torch::matmul(frame.t(), frame) - torch::eye(2)).abs().max().item<float>(), 1e-6F);
+    EXPECT_LT(whole[0].second.abs().max().item<float>(), 0.1F);
+
+    Optimiser first(parts, {}, {frame_of(parts).detach()});
+    go(parts, first, 120);
+    Optimiser second(parts, {}, {frame_of(parts).detach()});
+    second.restore(first.moments().first, first.moments().second, first.steps());
+    go(parts, second, 180);
+    for (int k : {0, 1, 2}) EXPECT_TRUE(torch::equal(whole[k].second, parts[k].second)) << k;
+}
+
 TEST(Schedule, WarmsUpAndFalls) {
     const Schedule cosine;
     EXPECT_DOUBLE_EQ(cosine(0), 0);

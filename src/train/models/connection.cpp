@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace spectra::train {
@@ -157,18 +158,16 @@ struct HyperOptions {
     bool bounded = true;  ///< pre = σ, post = 2σ; else both as they are and the dynamic part tanh
     bool scales_per_stream = false;  ///< α for each stream (JPmHC's Table 8), not for each mapping
     bool zero_projections = true;    ///< φ starts at zero, pre and post at one stream
+    bool dynamic = true;             ///< else no φ: H̃ = b
     int64_t layer = 0;
 };
 
-/// mHC and its relatives: H̃ = α φ(RMSNorm x) + b for pre, post and the mixer's raw numbers.
+/// mHC and its relatives: H̃ = α φ(RMSNorm x) + b for pre, post and the mixer's raw numbers, or H̃ = b.
 class HyperConnection final : public StreamConnection {
 public:
     HyperConnection(int64_t channels, std::unique_ptr<Mixer> mixer, const HyperOptions& options, Tensor start)
         : StreamConnection(channels, std::move(mixer), options.tile), options_(options) {
-        const auto n = streams(), size = family().size();
-        norm_ = register_module("rms_norm", std::make_shared<RMSNorm>(channels, options.gain));
-        phi_pre_ = register_module("phi_pre", linear(channels, n, false));
-        phi_post_ = register_module("phi_post", linear(channels, n, false));
+        const auto n = streams();
         const bool start_at_one_stream = options.zero_projections;
         const auto linear_pre = torch::zeros({n}).index_fill_(0, torch::tensor({options.layer % n}), 1.0);
         b_pre_ = register_parameter("b_pre", !options.bounded      ? linear_pre
@@ -177,33 +176,33 @@ public:
         b_post_ = register_parameter("b_post", !options.bounded      ? torch::ones({n})
                                                : start_at_one_stream ? identity_like_bias(n, options.layer)
                                                                      : torch::zeros({n}));
-        const int64_t scales = options.scales_per_stream ? n : 0;
-        alpha_pre_ = register_scale("alpha_pre", scales);
-        alpha_post_ = register_scale("alpha_post", scales);
-        if (size > 0) {
-            phi_res_ = register_module("phi_res", linear(channels, size, false));
+        if (family().size() > 0)
             b_res_ = register_parameter("b_res", start.defined() ? start : family().start());
-            // A weight per permutation belongs to no stream: the paper's count leaves it unscaled.
-            if (!options.scales_per_stream || size % n == 0) alpha_res_ = register_scale("alpha_res", scales);
-        }
+        if (options.dynamic) register_dynamic_part();
     }
 
     Mixing mixing(const Tensor& x) override {
         const auto guard = no_autocast();
-        const auto seen = norm_->forward(precise(x));
-        const auto pre = logits(alpha_pre_, phi_pre_->forward(seen), b_pre_);
-        const auto post = logits(alpha_post_, phi_post_->forward(seen), b_post_);
+        const auto seen = options_.dynamic ? norm_->forward(precise(x)) : Tensor{};
+        const auto pre = logits(alpha_pre_, phi_pre_, seen, b_pre_);
+        const auto post = logits(alpha_post_, phi_post_, seen, b_post_);
         Mixing m;
         m.pre = options_.bounded ? torch::sigmoid(pre) : pre;
         m.post = options_.bounded ? 2 * torch::sigmoid(post) : post;
-        if (phi_res_) {
+        if (b_res_.defined()) {
             const auto scale = alpha_res_.defined() && alpha_res_.dim() == 1
                                    ? alpha_res_.repeat_interleave(family().size() / streams())
                                    : alpha_res_;
-            m.raw = logits(scale, phi_res_->forward(seen), b_res_.flatten());
+            m.raw = logits(scale, phi_res_, seen, b_res_.flatten());
             m.matrix = family().matrix(m.raw);
         }
+        if (!options_.dynamic) spread(m, x.size(0), x.size(1));
         return m;
+    }
+
+    std::vector<Tensor> frames() const override {
+        if (options_.dynamic || family().name() != "grassmann") return {};
+        return {b_res_.view({streams(), -1})};
     }
 
     void start() override {
@@ -214,11 +213,35 @@ public:
     }
 
 private:
+    void register_dynamic_part() {
+        const auto n = streams(), size = family().size();
+        norm_ = register_module("rms_norm", std::make_shared<RMSNorm>(channels(), options_.gain));
+        phi_pre_ = register_module("phi_pre", linear(channels(), n, false));
+        phi_post_ = register_module("phi_post", linear(channels(), n, false));
+        const int64_t scales = options_.scales_per_stream ? n : 0;
+        alpha_pre_ = register_scale("alpha_pre", scales);
+        alpha_post_ = register_scale("alpha_post", scales);
+        if (size == 0) return;
+        phi_res_ = register_module("phi_res", linear(channels(), size, false));
+        // A weight per permutation belongs to no stream: the paper's count leaves it unscaled.
+        if (!options_.scales_per_stream || size % n == 0) alpha_res_ = register_scale("alpha_res", scales);
+    }
+    /// One mapping for all inputs in the shape of one for each.
+    static void spread(Mixing& m, int64_t batch, int64_t steps) {
+        const auto n = m.pre.size(0);
+        m.pre = m.pre.expand({batch, steps, n});
+        m.post = m.post.expand({batch, steps, n});
+        if (!m.raw.defined()) return;
+        m.raw = m.raw.expand({batch, 1, m.raw.size(0)});
+        m.matrix = m.matrix.expand({batch, 1, n, n});
+    }
     Tensor register_scale(const char* name, int64_t count) {
         const auto start = count > 0 ? torch::full({count}, 0.01F) : torch::tensor(0.01F);
         return register_parameter(name, start);
     }
-    Tensor logits(const Tensor& scale, const Tensor& dynamic, const Tensor& bias) const {
+    Tensor logits(const Tensor& scale, nn::Linear phi, const Tensor& seen, const Tensor& bias) const {
+        if (!seen.defined()) return precise(bias);
+        const auto dynamic = phi->forward(seen);
         const auto moving = options_.bounded ? dynamic : torch::tanh(dynamic);
         return scale.defined() ? scale * moving + bias : moving + bias;
     }
@@ -402,6 +425,7 @@ private:
 std::shared_ptr<Connection> hyper(const ConnectionConfig& c, const std::string& family, HyperOptions options,
                                   Tensor start = {}) {
     options.layer = c.layer;
+    options.dynamic = !c.static_mappings;
     return std::make_shared<HyperConnection>(c.channels, make_mixer(family, c.streams, c.mixer_options),
                                              options, std::move(start));
 }
@@ -424,8 +448,15 @@ Tensor apply_mixer(const Tensor& matrix, const Tensor& x) {
     return torch::matmul(matrix.to(x.scalar_type()), streams).reshape(x.sizes());
 }
 
+bool has_hyper_connections(const std::string& architecture) {
+    static const std::vector<std::string> names{"mhc", "mhc-lite", "shc", "hc", "mixer", "recursive"};
+    return std::find(names.begin(), names.end(), architecture) != names.end();
+}
+
 std::shared_ptr<Connection> make_connection(const ConnectionConfig& c) {
     const auto& a = c.architecture;
+    if (c.static_mappings && !has_hyper_connections(a))
+        throw std::invalid_argument(fmt::format("architecture '{}' has no static mappings", a));
     const auto mixer = [&](const char* family) { return make_mixer(family, c.streams, c.mixer_options); };
     if (a == "gpt") return std::make_shared<ResidualConnection>(c.channels);
     if (a == "ddl") return std::make_shared<DeltaConnection>(c.channels, c.pooling);

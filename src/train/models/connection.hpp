@@ -50,6 +50,8 @@ public:
     virtual std::vector<std::pair<std::string, torch::Tensor>> statistics(const torch::Tensor& x);
     /// Full projections that belong to the block by name (h_pre_attn, …).
     virtual void register_projections(torch::nn::Module& /*block*/, const std::string& /*sublayer*/) {}
+    /// Parameters that are orthonormal frames (n×rank, views of them): descent keeps them such (CayleyAdam).
+    virtual std::vector<torch::Tensor> frames() const { return {}; }
     /// Values that the global initialisation would overwrite: called after it.
     virtual void start() {}
 };
@@ -63,8 +65,12 @@ struct ConnectionConfig {
     int64_t layer = 0;  ///< of the sublayer, from 0: hyper-connections start by reading stream layer mod n
     Pooling pooling = Pooling::causal;
     bool published_start = false;  ///< EΔ's projections from N(0, .02) as that code does, not the identity
+    bool static_mappings = false;  ///< hyper-connections whose mixer, pre and post see no input: H̃ = b
     MixerOptions mixer_options = {};
 };
+
+/// Whether such a model's connections are hyper-connections: those whose mappings may be static.
+bool has_hyper_connections(const std::string& architecture);
 
 std::shared_ptr<Connection> make_connection(const ConnectionConfig& config);
 /// The name a block registers its connection by, before "_attn" or "_mlp": geo, jpmhc, mhc, delta, ….

@@ -71,6 +71,7 @@ ConnectionConfig connection_config(const ModelConfig& m, int64_t sublayer) {
     c.layer = sublayer;
     c.pooling = m.pooling;
     c.published_start = m.published_start;
+    c.static_mappings = m.static_mappings;
     c.mixer_options = m.mixer_options;
     return c;
 }
@@ -246,6 +247,14 @@ void Transformer::walk(const Tensor& state, const See& see) {
 Tensor Transformer::read_out(const Tensor& state) {
     const auto normed = layer_norm(state, ln_f_);
     return config_.tokens ? torch::matmul(normed, embedding_.t()) : output_proj_->forward(normed);
+}
+
+std::vector<Tensor> Transformer::frames() const {
+    std::vector<Tensor> all;
+    for (const auto& block : blocks_)
+        for (const int sublayer : {0, 1})
+            for (const auto& frame : block->connection(sublayer).frames()) all.push_back(frame);
+    return all;
 }
 
 Transformer::Output Transformer::forward(const Tensor& x) {

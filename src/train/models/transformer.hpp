@@ -21,6 +21,7 @@ struct ModelConfig {
     bool rotary = false;  ///< positions by rotation of queries and keys; else a learned table
     Pooling pooling = Pooling::causal;
     bool published_start = false;
+    bool static_mappings = false;    ///< of hyper-connections: mixer, pre and post see no input
     bool checkpoint_blocks = false;  ///< keep only the states between blocks, compute the rest again
     MixerOptions mixer_options = {};
 
@@ -78,6 +79,9 @@ public:
     /// Sublayer by sublayer, cycles included: see(connection, state before, state after).
     using See = std::function<void(Connection&, const torch::Tensor&, const torch::Tensor&)>;
     void walk(const torch::Tensor& state, const See& see);
+
+    /// The connections' orthonormal frames: parameters that descent must keep orthonormal.
+    std::vector<torch::Tensor> frames() const;
 
     const ModelConfig& config() const { return config_; }
     const std::vector<std::shared_ptr<Block>>& blocks() const { return blocks_; }

@@ -313,6 +313,40 @@ TEST(Transformer, TokensAreEmbeddedAndReadOutByOneTable) {
     EXPECT_FALSE(model.named_parameters().contains("input_proj.weight"));
 }
 
+// Without the input-dependent part only the biases are left, and every input meets the same mapping.
+TEST(Transformer, StaticMappingsSeeNoInput) {
+    for (const std::string architecture : {"mhc", "mhc-lite", "shc", "hc", "recursive", "mixer"}) {
+        SCOPED_TRACE(architecture);
+        auto config = small(architecture);
+        const Transformer dynamic(config);
+        config.static_mappings = true;
+        Transformer model(config);
+        for (const auto& item : model.named_parameters()) {
+            EXPECT_EQ(item.key().find("phi_"), std::string::npos) << item.key();
+            EXPECT_EQ(item.key().find("alpha_"), std::string::npos) << item.key();
+        }
+        stir(model);
+        auto& connection = model.blocks()[1]->connection(0);
+        const auto size = connection.mixer()->size();
+        const auto mapped = 4 + 4 + size, per_connection = mapped * 16 + 16 + 3;
+        EXPECT_EQ(parameter_count(dynamic) - parameter_count(model), 4 * per_connection);
+        const auto a = connection.mixing(torch::randn({2, 3, 16})), b = connection.mixing(torch::randn({2, 3, 16}));
+        EXPECT_TRUE(torch::equal(a.matrix, b.matrix));
+        EXPECT_TRUE(torch::equal(a.pre, b.pre));
+        EXPECT_TRUE(torch::equal(a.post, b.post));
+        EXPECT_EQ(a.matrix.sizes(), (std::vector<int64_t>{2, 1, 4, 4}));
+        EXPECT_EQ(a.pre.sizes(), (std::vector<int64_t>{2, 3, 4}));
+        const auto loss = model.forward(torch::randn({2, 9, 5})).prediction.square().sum();
+        loss.backward();
+        for (const auto& item : model.named_parameters())
+            if (item.value().requires_grad())
+                EXPECT_GT(item.value().grad().abs().max().item<float>(), 0) << item.key();
+    }
+    auto config = small("jpmhc");
+    config.static_mappings = true;
+    EXPECT_THROW(Transformer{config}, std::invalid_argument);
+}
+
 TEST(Transformer, RefusesWhatDoesNotFit) {
     auto config = small("jpmhc");
     config.channels = 18;
