@@ -104,14 +104,10 @@ TiedBranch tied_branch(const Request& request, const Network& network) {
         throw std::invalid_argument(
             fmt::format("--sigma2 has {} values, but tied layers share one branch; accepted: one",
                         request.sigma2->size()));
-    TiedBranch branch;
-    branch.sigma2 = variances(request, network.depth()).front();
-    if (request.pre || request.post) {
-        const auto weights = connections(request, network, 1);
-        branch.pre = weights.pre.front();
-        branch.post = weights.post.front();
-    }
-    return branch;
+    const double sigma2 = variances(request, network.depth()).front();
+    if (!request.pre && !request.post) return spectra::tied_branch(network.mixers.size(), sigma2);
+    const auto weights = connections(request, network, 1);
+    return spectra::tied_branch(network.mixers.size(), sigma2, weights.pre.front(), weights.post.front());
 }
 
 }  // namespace

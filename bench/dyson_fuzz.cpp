@@ -77,10 +77,9 @@ nlohmann::json noise(const Network& network) {
         for (const auto& post : hyper->post) result["post"].push_back(entries(post));
     } else if (const auto* tied = std::get_if<TiedBranch>(&network.branch)) {
         result["sigma2"] = tied->sigma2;
-        if (tied->hyper_connection()) {
-            result["pre"] = entries(tied->pre);
-            result["post"] = entries(tied->post);
-        }
+        for (const auto& pre : tied->pre) result["pre"].push_back(entries(pre));
+        for (const auto& post : tied->post) result["post"].push_back(entries(post));
+        if (!tied->weights.empty()) result["weights"] = tied->weights;
     } else {
         const auto& activation = std::get<ActivationBranch>(network.branch);
         result["sigma_w2"] = activation.sigma_w2;

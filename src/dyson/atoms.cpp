@@ -185,10 +185,13 @@ Atoms isotropic_atoms(const Network& network, const std::vector<LayerBranch>& la
 class HyperConnection {
 public:
     HyperConnection(const Network& network, const std::vector<LayerBranch>& layers, bool tied)
-        : mixers_(network.mixers), layers_(layers), tied_(tied), blow_up_(tied ? tied_blow_up : 1) {
+        : mixers_(network.mixers), layers_(layers), blow_up_(tied ? tied_blow_up : 1) {
         for (std::size_t l = 0; l < layers.size(); ++l) {
             norm_.push_back(mixers::spectral_norm(mixers_[l]));
             noisy_.push_back(layers[l].noisy() && layers[l].pre->norm() > 0 && layers[l].post->norm() > 0);
+            std::size_t first = layers[l].weights;
+            while (first < l && !(noisy_[first] && layers[first].weights == layers[l].weights)) ++first;
+            reference_.push_back(first);
         }
     }
 
@@ -220,16 +223,18 @@ private:
         return result;
     }
 
-    /// A + post x preᵀ at a generic x of A's size; another x for another `draw`.
+    /// A + σ post x preᵀ at a generic σx of A's size, x the same for the same weights; another x for another
+    /// `draw`.
     Matrix generic_layer(std::size_t l, unsigned draw = 1) const {
         if (!noisy_[l]) return spread(mixers_[l]);
-        std::mt19937 engine(draw + (tied_ ? 0U : 16U * static_cast<unsigned>(l)));
+        const std::size_t reference = reference_[l];
+        std::mt19937 engine(draw + 16U * static_cast<unsigned>(layers_[l].weights));
         std::uniform_real_distribution<double> uniform(0.5, 1.5);
         Matrix x(blow_up_, blow_up_);
         for (Eigen::Index i = 0; i < x.size(); ++i) x(i) = uniform(engine);
-        const std::size_t reference = tied_ ? 0 : l;
         x *= (norm_[reference] > 0 ? norm_[reference] : 1) /
-             (layers_[l].pre->norm() * layers_[l].post->norm());
+             (layers_[reference].pre->norm() * layers_[reference].post->norm());
+        if (reference != l) x *= std::sqrt(layers_[l].sigma2 / layers_[reference].sigma2);
         return spread(mixers_[l]) + spread(*layers_[l].post) * x * spread(layers_[l].pre->transpose());
     }
 
@@ -348,8 +353,8 @@ private:
 
     const std::vector<Mixer>& mixers_;
     const std::vector<LayerBranch>& layers_;
-    bool tied_;
     Eigen::Index blow_up_;
+    std::vector<std::size_t> reference_;  ///< the first noisy layer of the same weights
     std::vector<double> norm_;
     std::vector<bool> noisy_;
 };

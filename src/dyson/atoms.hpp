@@ -18,8 +18,8 @@ namespace spectra::dyson {
 /// * Hyper-connection: let J_x = Π_l (A_l + x_l post_l pre_lᵀ) with generic numbers x_l in place of the F_l.
 ///   At zero 1 − rank(J_x)/n; at s > 0 as many nth parts as s² is an eigenvalue of J_x J_yᵀ whatever x and y
 ///   are (so s is a singular value of B = A_L···A_1 in particular). Numbers give the rank that large matrices
-///   give per row because each F_l enters by a matrix of rank one. A tied F enters in every layer: there x is
-///   a small matrix.
+///   give per row because each F_l enters by a matrix of rank one. A tied F enters in several layers: there
+///   x is a small matrix.
 ///
 ///   Where J_x J_yᵀ is too large for s² to stand out of its rounding, atoms are found by the subspace that
 ///   the noise does not reach, the largest U with

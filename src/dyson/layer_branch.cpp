@@ -60,11 +60,11 @@ struct Fill {
     }
 
     void operator()(const TiedBranch& branch) const {
-        for (LayerBranch& layer : layers) {
-            layer.sigma2 = layer.sigma_w2 = branch.sigma2;
+        for (std::size_t l = 0; l < layers.size(); ++l) {
+            layers[l].sigma2 = layers[l].sigma_w2 = branch.sigma2[l];
             if (!branch.hyper_connection()) continue;
-            layer.pre = &branch.pre;
-            layer.post = &branch.post;
+            layers[l].pre = &branch.pre[l];
+            layers[l].post = &branch.post[l];
         }
     }
 
@@ -85,7 +85,17 @@ double LayerBranch::norm() const {
 std::vector<LayerBranch> layer_branches(const Network& network) {
     std::vector<LayerBranch> layers(network.mixers.size());
     std::visit(Fill{layers}, network.branch);
+    const auto weights = first_with_weights(network);
+    for (std::size_t l = 0; l < layers.size(); ++l) layers[l].weights = weights[l];
     return layers;
+}
+
+Eigen::MatrixXd mixed_covariance(const LayerBranch& x, const LayerBranch& y, const Eigen::MatrixXd& t) {
+    const auto n = t.rows();
+    if (x.weights != y.weights) return Eigen::MatrixXd::Zero(n, n);
+    const double variance = std::sqrt(x.sigma2) * std::sqrt(y.sigma2);
+    if (x.hyper_connection()) return variance * x.pre->dot(t * *y.pre) * *x.post * y.post->transpose();
+    return variance * t.trace() / static_cast<double>(n) * Eigen::MatrixXd::Identity(n, n);
 }
 
 }  // namespace spectra::dyson

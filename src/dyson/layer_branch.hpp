@@ -15,6 +15,7 @@ struct LayerBranch {
     SlopeLaw slopes = {{1.0}, {1.0}, true};       ///< φ'² of an activation; else the number one
     double sigma_w2 = 0;                          ///< sigma2 without E φ'²
     double largest_slope = 1;                     ///< a bound on |φ'|
+    std::size_t weights = 0;                      ///< the first layer that has the same, counted from 0
 
     bool hyper_connection() const { return pre != nullptr; }
     bool noisy() const { return sigma2 > 0; }
@@ -23,7 +24,11 @@ struct LayerBranch {
     double norm() const;
 };
 
-/// Layer by layer, with the first layer first. A tied branch is repeated.
+/// Layer by layer, with the first layer first.
 std::vector<LayerBranch> layer_branches(const Network& network);
+
+/// E X (T ⊗ 1) Yᵀ of Gaussian branches X, Y of two layers, without slopes: zero where their weights are not
+/// the same.
+Eigen::MatrixXd mixed_covariance(const LayerBranch& x, const LayerBranch& y, const Eigen::MatrixXd& t);
 
 }  // namespace spectra::dyson

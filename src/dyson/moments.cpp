@@ -86,7 +86,7 @@ struct Scaled {
     }
 };
 
-double tied_log_mean_square(const Network& network, const LayerBranch& branch) {
+double tied_log_mean_square(const Network& network, const std::vector<LayerBranch>& layers) {
     const auto n = static_cast<Eigen::Index>(network.streams);
     // T_{k,m}/(c_k c_m) for m ≤ k, row by row, c_k² = tr_n T_{k,k}: ratios of size one at any depth.
     std::vector<double> log_c{0};
@@ -98,7 +98,7 @@ double tied_log_mean_square(const Network& network, const LayerBranch& branch) {
         const auto fill = [&](std::size_t m, const Matrix& above, double step) {
             const Matrix& am = network.mixers[m - 1];
             next[m] = a * above + step * ((next[m - 1] - a * row[m - 1]) * am.transpose() +
-                                          covariance(branch, row[m - 1]));
+                                          mixed_covariance(layers[k - 1], layers[m - 1], row[m - 1]));
         };
         for (std::size_t m = 1; m < k; ++m) fill(m, row[m], std::exp(log_c[m - 1] - log_c[m]));
         // T_{k−1,k} is the transpose of the entry just found; column k has the scale of column k − 1 yet.
@@ -288,8 +288,7 @@ Eigen::ArrayXd without_rounding(Eigen::ArrayXd a) {
 double log_mean_square(const Network& network) {
     const auto n = static_cast<Eigen::Index>(network.streams);
     const auto layers = layer_branches(network);
-    if (std::holds_alternative<TiedBranch>(network.branch))
-        return tied_log_mean_square(network, layers.front());
+    if (std::holds_alternative<TiedBranch>(network.branch)) return tied_log_mean_square(network, layers);
     Scaled t{Matrix::Identity(n, n)};
     for (std::size_t l = 0; l < layers.size(); ++l) {
         const Mixer& a = network.mixers[l];

@@ -287,20 +287,22 @@ public:
         : n_(network.streams),
           depth_(network.depth()),
           mixers_(network.mixers),
-          branch_(std::get<TiedBranch>(network.branch)) {}
+          branch_(std::get<TiedBranch>(network.branch)),
+          pairs_(tied_pairs(network)) {}
 
     Potential at(const Solution& solution) const override {
         const Unknowns& m = solution.m;
         const double log_c = solution.omega.log_scale / static_cast<double>(depth_);
         const double c = std::exp(log_c), q = std::exp(-log_c);
         // W and V in the gauge of ω over c, row by row of their upper triangles.
-        Matrix w(depth_, depth_), v = w;
+        Matrix w = Matrix::Zero(depth_, depth_), v = w;
         Index k = 0;
         for (Matrix* x : {&w, &v})
-            for (Index i = 0; i < depth_; ++i)
-                for (Index j = i; j < depth_; ++j) (*x)(i, j) = (*x)(j, i) = m(k++);
+            for (const auto& [i, j] : pairs_) (*x)(i, j) = (*x)(j, i) = m(k++);
         const double share = branch_.hyper_connection() ? 1 / static_cast<double>(n_) : 1;
-        const Complex product = w.cwiseProduct(v).sum();
+        const Eigen::VectorXd sigma =
+            Eigen::Map<const Eigen::VectorXd>(branch_.sigma2.data(), depth_).cwiseSqrt();
+        const Complex product = sigma.dot(w.cwiseProduct(v) * sigma);
 
         // Sites w_0, v_0, w_1, …, scaled by d = √|m| on both sides.
         Eigen::VectorXd d(2 * depth_);
@@ -309,18 +311,18 @@ public:
             d(2 * l + 1) = std::sqrt(c * std::abs(v(l, l)));
         }
         const Real one = Real::Identity(n_, n_);
-        Real pattern_v = one, pattern_w = one;
-        if (branch_.hyper_connection()) {
-            pattern_v = branch_.post * branch_.post.transpose();
-            pattern_w = branch_.pre * branch_.pre.transpose();
-        }
+        const auto pattern = [&](const std::vector<Eigen::VectorXd>& vectors, Index i, Index j) -> Real {
+            if (vectors.empty()) return one;
+            return vectors[static_cast<std::size_t>(i)] * vectors[static_cast<std::size_t>(j)].transpose();
+        };
         Matrix h = Matrix::Zero(2 * depth_ * n_, 2 * depth_ * n_);
         const auto block = [&](Index i, Index j) { return h.block(i * n_, j * n_, n_, n_); };
-        const double noise = branch_.sigma2 * q;  // σ²q² times what is c times the unknown
         for (Index i = 0; i < depth_; ++i) {
             for (Index j = 0; j < depth_; ++j) {
-                block(2 * i, 2 * j) -= noise * d(2 * i) * d(2 * j) * v(i, j) * pattern_w;
-                block(2 * i + 1, 2 * j + 1) -= noise * d(2 * i + 1) * d(2 * j + 1) * w(i, j) * pattern_v;
+                const double noise = sigma(i) * sigma(j) * q;  // σσq² times what is c times the unknown
+                block(2 * i, 2 * j) -= noise * d(2 * i) * d(2 * j) * v(i, j) * pattern(branch_.pre, i, j);
+                block(2 * i + 1, 2 * j + 1) -=
+                    noise * d(2 * i + 1) * d(2 * j + 1) * w(i, j) * pattern(branch_.post, i, j);
             }
             const Real a = q * d(2 * i) * d(2 * i + 1) * mixers_[static_cast<std::size_t>(i)];
             block(2 * i + 1, 2 * i) -= a;
@@ -339,12 +341,12 @@ public:
         const double argument = per_stream * argument_of_determinant(h, result.mass_error);
         const Matrix inverse = h.partialPivLu().inverse();
         const auto part = [&](Index i, Index j) { return inverse.block(i * n_, j * n_, n_, n_); };
-        result.mass_above =
-            (share * branch_.sigma2 * product.imag() + argument) / pi - static_cast<double>(depth_ - 1);
-        result.sigma2 = {-share * product};
+        result.mass_above = (share * product.imag() + argument) / pi - static_cast<double>(depth_ - 1);
         for (Index l = 0; l < depth_; ++l) {
+            result.sigma2.push_back(-share * by_size(sigma, w, v, l));
             result.mixers.push_back(-2 * per_stream * q * d(2 * l) * d(2 * l + 1) * part(2 * l + 1, 2 * l));
-            const Complex own = per_stream / share * (pattern_v * part(2 * l + 1, 2 * l + 1)).trace();
+            const Complex own =
+                per_stream / share * (pattern(branch_.post, l, l) * part(2 * l + 1, 2 * l + 1)).trace();
             const Complex given = v(l, l) * c / (d(2 * l + 1) * d(2 * l + 1));
             result.defect = std::max(result.defect, std::abs(own / given - 1.0));
         }
@@ -352,9 +354,22 @@ public:
     }
 
 private:
+    /// ∂/∂σ_l² of Σ_ij σ_iσ_j W_ij V_ij: Σ_j (σ_j/σ_l) W_lj V_lj.
+    static Complex by_size(const Eigen::VectorXd& sigma, const Matrix& w, const Matrix& v, Index l) {
+        Complex sum = 0;
+        for (Index j = 0; j < sigma.size(); ++j) {
+            const Complex product = w(l, j) * v(l, j);
+            if (product == 0.0) continue;
+            if (sigma(l) == 0 && sigma(j) > 0) return std::numeric_limits<double>::quiet_NaN();
+            sum += sigma(j) == sigma(l) ? product : sigma(j) / sigma(l) * product;
+        }
+        return sum;
+    }
+
     Index n_, depth_;
     std::vector<Mixer> mixers_;
     TiedBranch branch_;
+    std::vector<std::pair<Index, Index>> pairs_;
 };
 
 PotentialReader::PotentialReader(const Network& network) {

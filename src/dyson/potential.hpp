@@ -28,8 +28,8 @@ namespace spectra::dyson {
 ///
 /// A branch of given singular values t has K = ⟨ln u(Y − t²)⟩, u = ab (K' = f + 2uf', f the R-transform over
 /// the root of u), and the same derivatives if ∂/∂ ln σ² scales all t². With activations ln det and M are
-/// averaged over the draws. Tied weights: Σ_l K_l becomes σ² Σ_ij W_ij V_ij and f a b with it, one σ² for
-/// all.
+/// averaged over the draws. Tied weights: Σ_l K_l becomes Σ_ij σ_iσ_j W_ij V_ij over layers of the same
+/// weights, and f_l a_l b_l the part of it with i = l.
 ///
 /// What Φ knows:
 ///
@@ -44,7 +44,7 @@ namespace spectra::dyson {
 struct Potential {
     double mass_above = 0;                 ///< Im Φ/π; at real ω = s the mass above s
     double mass_error = 1;                 ///< of mass_above, by rounding
-    std::vector<Complex> sigma2;           ///< ∂Φ/∂σ_l²; tied: one
+    std::vector<Complex> sigma2;           ///< ∂Φ/∂σ_l²
     std::vector<Eigen::MatrixXcd> mixers;  ///< ∂Φ/∂A_l
     double defect = 1;                     ///< how far the unknowns are from those of their own M, relative
 };

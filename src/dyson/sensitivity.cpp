@@ -23,7 +23,7 @@ constexpr double largest_error = 1e-6;
 
 Sensitivity zeros(const Network& network) {
     Sensitivity result;
-    result.sigma2.assign(std::holds_alternative<TiedBranch>(network.branch) ? 1 : network.mixers.size(), 0);
+    result.sigma2.assign(network.mixers.size(), 0);
     result.mixers.assign(network.mixers.size(), Eigen::MatrixXd::Zero(network.streams, network.streams));
     return result;
 }
@@ -115,17 +115,16 @@ Limit log_mean_derivatives(const Network& layer) {
 Sensitivity of_log_mean(const Network& network) {
     Sensitivity result = zeros(network);
     result.certified = true;
-    const bool tied = result.sigma2.size() < network.mixers.size();
     const bool infinite = atom_at_zero(network) > 0;
     for (std::size_t l = 0; l < network.mixers.size(); ++l) {
         const Limit limit = infinite ? Limit{} : log_mean_derivatives(part_of(network, l, 1));
         if (limit.value.size() == 0) {
-            result.sigma2[tied ? 0 : l] = std::numeric_limits<double>::quiet_NaN();
+            result.sigma2[l] = std::numeric_limits<double>::quiet_NaN();
             result.mixers[l].setConstant(std::numeric_limits<double>::quiet_NaN());
             result.certified = result.certified && infinite;
             continue;
         }
-        result.sigma2[tied ? 0 : l] += limit.value(0);
+        result.sigma2[l] = limit.value(0);
         result.mixers[l] =
             limit.value.tail(limit.value.size() - 1).reshaped(network.streams, network.streams);
         result.certified = result.certified && limit.error < largest_error;
@@ -188,9 +187,8 @@ double by_total_noise(const Network& network, const Sensitivity& sensitivity) {
     const auto layers = static_cast<double>(variances.size());
     double sum = 0;
     for (std::size_t l = 0; l < sensitivity.sigma2.size(); ++l) {
-        const bool tied = sensitivity.sigma2.size() < variances.size();
-        const double share = tied || total == 0 ? 1 / layers : variances[l] / total;
-        sum += share * sensitivity.sigma2[l];
+        const double share = total == 0 ? 1 / layers : variances[l] / total;
+        if (share > 0) sum += share * sensitivity.sigma2[l];
     }
     return sum;
 }

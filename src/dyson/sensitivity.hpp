@@ -12,7 +12,7 @@ namespace spectra::dyson {
 
 /// How one number said of a law answers the network it belongs to.
 struct Sensitivity {
-    std::vector<double> sigma2;           ///< ∂/∂σ_l²; one for all layers where weights are tied
+    std::vector<double> sigma2;           ///< ∂/∂σ_l²
     std::vector<Eigen::MatrixXd> mixers;  ///< ∂/∂(A_l)_ij, every entry on its own
     bool certified = false;
 };
@@ -28,7 +28,9 @@ struct Sensitivity {
 ///
 /// ∂F vanishes as a square root at the edges of the support and is zero in its gaps. The variance σ_l² of an
 /// activation's branch is moved by its weights, the slopes staying as they are; that of a branch of given
-/// singular values by scaling them. log_mean has no derivative where it is −∞ (NaN).
+/// singular values by scaling them; tied weights by their size in that layer alone, the law then
+/// moving with σ_l: there is no derivative (NaN) by a σ_l² = 0 where others of its set are not, and where all
+/// are they move together. log_mean has no derivative where it is −∞ (NaN).
 struct Sensitivities {
     Sensitivity mean_square, log_mean, window, collapsed;
 

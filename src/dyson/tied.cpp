@@ -1,10 +1,12 @@
 #include "dyson/tied.hpp"
 
 #include "dyson/gmres.hpp"
+#include "dyson/layer_branch.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -20,8 +22,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXcd;
 using Eigen::VectorXd;
 
-// Up to this depth building 1 − T is as fast as GMRES, and steadier.
-constexpr int default_dense_depth = 12;
+// Up to this many unknowns (12 layers of one set) building 1 − T is as fast as GMRES, and steadier.
+constexpr int default_dense_size = 180;
 
 // Where GMRES fails, 1 − T is still built up to this many unknowns.
 constexpr Index largest_dense_size = 1200;
@@ -34,22 +36,20 @@ constexpr int gmres_restart = 200;  // information travels a layer an iteration
 // How much weaker than the rest an equation must be for its identity to replace it.
 constexpr double softness = 10;
 
-const TiedBranch& tied_branch(const Network& network) {
+const TiedBranch& branch_of(const Network& network) {
     const auto* branch = std::get_if<TiedBranch>(&network.branch);
     if (branch == nullptr)
         throw std::invalid_argument("branch: the weight-tied equation takes a tied branch only");
     return *branch;
 }
 
-/// Every E J_k J_mᵀ, k, m = 0 … `last`, over partial products of the given mixers, the branch reading
-/// through `read` and writing to `write` (both empty: isotropic).
-std::vector<MatrixXd> mixed_moments(const std::vector<Mixer>& mixers, double sigma2, const VectorXd& read,
-                                    const VectorXd& write, std::size_t last) {
+/// Every E J_k J_mᵀ, k, m = 0 … L − 1, over partial products of the given layers.
+std::vector<MatrixXd> mixed_moments(const std::vector<Mixer>& mixers,
+                                    const std::vector<LayerBranch>& branches) {
     const Index n = mixers.front().rows();
-    const MatrixXd one = MatrixXd::Identity(n, n);
-    const std::size_t side = last + 1;
+    const std::size_t side = mixers.size();
     std::vector<MatrixXd> t(side * side);
-    t[0] = one;
+    t[0] = MatrixXd::Identity(n, n);
     for (std::size_t k = 1; k < side; ++k) {
         t[k * side] = mixers[k - 1] * t[(k - 1) * side];
         t[k] = t[k * side].transpose();
@@ -61,10 +61,7 @@ std::vector<MatrixXd> mixed_moments(const std::vector<Mixer>& mixers, double sig
             const MatrixXd& before = t[(k - 1) * side + m - 1];
             MatrixXd& here = t[k * side + m];
             here = a * t[(k - 1) * side + m] + (t[k * side + m - 1] - a * before) * b.transpose();
-            if (read.size() == 0)
-                here += sigma2 * before.trace() / static_cast<double>(n) * one;
-            else
-                here += sigma2 * read.dot(before * read) * write * write.transpose();
+            here += mixed_covariance(branches[k - 1], branches[m - 1], before);
             if (m < k) t[m * side + k] = here.transpose();
         }
     }
@@ -87,46 +84,59 @@ MatrixXcd polar_factor(MatrixXcd x) {
 
 class Tied final : public Equation {
 public:
-    Tied(const Network& network, int dense_depth)
+    Tied(const Network& network, int dense_size)
         : n_(network.streams),
           depth_(network.depth()),
           sites_(2 * depth_),
-          dense_(network.depth() <= dense_depth),
-          mixers_(network.mixers) {
-        const TiedBranch& branch = tied_branch(network);
+          network_(network),
+          first_(first_with_weights(network)) {
+        const TiedBranch& branch = branch_of(network);
         if (depth_ * n_ > max_tied_size)
             throw std::invalid_argument("tied weights: depth times streams is " +
                                         std::to_string(depth_ * n_) + ", theory takes at most " +
                                         std::to_string(max_tied_size));
-        sigma_ = std::sqrt(branch.sigma2);
-        pre_ = branch.pre;
-        post_ = branch.post;
-        for (const Mixer& mixer : mixers_) equal_ = equal_ && mixer == mixers_.front();
+        pairs_ = tied_pairs(network);
+        dense_ = size() <= dense_size;
+        sigma_ = Eigen::Map<const VectorXd>(branch.sigma2.data(), depth_).cwiseSqrt();
+        if (branch.hyper_connection()) {
+            pre_.resize(n_, depth_);
+            post_.resize(n_, depth_);
+        }
+        for (Index l = 0; l < depth_ && hyper(); ++l) {
+            pre_.col(l) = branch.pre[static_cast<std::size_t>(l)];
+            post_.col(l) = branch.post[static_cast<std::size_t>(l)];
+        }
+        for (Index k = 1; k < depth_; ++k)
+            if (periodic(k)) shifts_.push_back(k);
     }
 
     std::unique_ptr<Equation> clone() const override { return std::make_unique<Tied>(*this); }
-    Index size() const override { return depth_ * (depth_ + 1); }
+    Index size() const override { return 2 * static_cast<Index>(pairs_.size()); }
 
     // W_ij → E tr_n J_i J_jᵀ/ω with J_i the product of the first i layers, V_ij likewise from the other end.
     Unknowns far(const Frequency& omega) const override {
         const double q = std::exp(-log_gauge(omega));
         std::vector<Mixer> up, down;
-        for (const Mixer& mixer : mixers_) up.push_back(q * mixer);
+        for (const Mixer& mixer : network_.mixers) up.push_back(q * mixer);
         for (auto it = up.rbegin(); it != up.rend(); ++it) down.emplace_back(it->transpose());
-        const auto side = static_cast<std::size_t>(depth_);
-        const double sigma2 = q * sigma_ * q * sigma_;
-        const auto t = mixed_moments(up, sigma2, pre_, post_, side - 1);
-        const auto u = mixed_moments(down, sigma2, post_, pre_, side - 1);
+        auto branches = layer_branches(network_);
+        for (LayerBranch& branch : branches) branch.sigma2 *= q * q;
+        const auto t = mixed_moments(up, branches);
+        std::reverse(branches.begin(), branches.end());
+        for (LayerBranch& branch : branches) std::swap(branch.pre, branch.post);
+        const auto u = mixed_moments(down, branches);
         MatrixXcd x = MatrixXcd::Zero(sites_, sites_);
-        const auto reduce = [&](const MatrixXd& block, const VectorXd& through) {
-            return hyper() ? through.dot(block * through) : block.trace() / static_cast<double>(n_);
+        const auto reduce = [&](const std::vector<MatrixXd>& blocks, Index i, Index j,
+                                const MatrixXd& through, Index a, Index b) {
+            const MatrixXd& block = blocks[static_cast<std::size_t>(i * depth_ + j)];
+            const double sum = hyper() ? through.col(a).dot(block * through.col(b))
+                                       : block.trace() / static_cast<double>(n_);
+            return q * sum / omega.direction;
         };
-        for (Index i = 0; i < depth_; ++i) {
-            for (Index j = 0; j < depth_; ++j) {
-                const auto a = static_cast<std::size_t>(i), b = static_cast<std::size_t>(j);
-                x(i, j) = q * reduce(t[a * side + b], pre_) / omega.direction;
-                x(sites_ - 1 - i, sites_ - 1 - j) = q * reduce(u[a * side + b], post_) / omega.direction;
-            }
+        const Index last = depth_ - 1;
+        for (const auto& [i, j] : pairs_) {
+            x(i, j) = reduce(t, i, j, pre_, i, j);
+            x(depth_ + i, depth_ + j) = reduce(u, last - i, last - j, post_, i, j);
         }
         return pack(x);
     }
@@ -197,6 +207,17 @@ public:
 private:
     // Sites are w_0 … w_{L−1}, v_0 … v_{L−1}; rows of big matrices run over streams, then sites.
     bool hyper() const { return pre_.size() > 0; }
+    /// The same layer every k layers.
+    bool periodic(Index k) const {
+        for (Index l = k; l < depth_; ++l) {
+            const auto here = static_cast<std::size_t>(l), before = static_cast<std::size_t>(l - k);
+            if (first_[here] != first_[before] || sigma_(l) != sigma_(l - k) ||
+                network_.mixers[here] != network_.mixers[before])
+                return false;
+            if (hyper() && (pre_.col(l) != pre_.col(l - k) || post_.col(l) != post_.col(l - k))) return false;
+        }
+        return true;
+    }
     Index partner(Index site) const { return site < depth_ ? site + depth_ : site - depth_; }
     /// The sites w_l, v_{l−1} of the link into layer l; at the ends the end's site twice.
     std::pair<Index, Index> link(Index l) const {
@@ -209,8 +230,7 @@ private:
         Unknowns m(size());
         Index k = 0;
         for (const Index first : {Index{0}, depth_})
-            for (Index i = 0; i < depth_; ++i)
-                for (Index j = i; j < depth_; ++j) m(k++) = x(first + i, first + j);
+            for (const auto& [i, j] : pairs_) m(k++) = x(first + i, first + j);
         return m;
     }
 
@@ -218,8 +238,7 @@ private:
         MatrixXcd x = MatrixXcd::Zero(sites_, sites_);
         Index k = 0;
         for (const Index first : {Index{0}, depth_})
-            for (Index i = 0; i < depth_; ++i)
-                for (Index j = i; j < depth_; ++j) x(first + i, first + j) = x(first + j, first + i) = m(k++);
+            for (const auto& [i, j] : pairs_) x(first + i, first + j) = x(first + j, first + i) = m(k++);
         return x;
     }
 
@@ -227,10 +246,11 @@ private:
     VectorXd site_scales(const Unknowns& m) const {
         VectorXd d(sites_);
         Index k = 0;
-        for (Index a = 0; a < sites_; ++a) {
-            d(a) = std::sqrt(std::abs(m(k)));
-            k += depth_ - a % depth_;
-        }
+        for (const Index first : {Index{0}, depth_})
+            for (const auto& [i, j] : pairs_) {
+                if (i == j) d(first + i) = std::sqrt(std::abs(m(k)));
+                ++k;
+            }
         return d;
     }
 
@@ -239,7 +259,7 @@ private:
         const double q = std::exp(-log_gauge(omega));
         MatrixXcd z = MatrixXcd::Zero(n_ * sites_, n_ * sites_);
         MatrixXcd self_energy = MatrixXcd::Zero(sites_, sites_);
-        const VectorXd t = q * sigma_ * d.head(depth_).cwiseProduct(d.tail(depth_));
+        const VectorXd t = q * sigma_.cwiseProduct(d.head(depth_)).cwiseProduct(d.tail(depth_));
         for (Index i = 0; i < sites_; ++i)
             for (Index j = i < depth_ ? 0 : depth_; j < (i < depth_ ? depth_ : sites_); ++j)
                 self_energy(i, j) = x(partner(i), partner(j)) / (d(partner(i)) * d(partner(j))) *
@@ -248,16 +268,18 @@ private:
             for (Index r = 0; r < n_; ++r) {
                 auto block = z.block(p * sites_, r * sites_, sites_, sites_);
                 for (Index l = 0; l < depth_; ++l) {
-                    const Mixer& a = mixers_[static_cast<std::size_t>(l)];
+                    const Mixer& a = network_.mixers[static_cast<std::size_t>(l)];
                     const double scale = q * d(l) * d(depth_ + l);
                     block(depth_ + l, l) = -a(p, r) * scale;
                     block(l, depth_ + l) = -a(r, p) * scale;
                 }
                 if (hyper()) {
-                    block.topLeftCorner(depth_, depth_) -=
-                        pre_(p) * pre_(r) * self_energy.topLeftCorner(depth_, depth_);
-                    block.bottomRightCorner(depth_, depth_) -=
-                        post_(p) * post_(r) * self_energy.bottomRightCorner(depth_, depth_);
+                    block.topLeftCorner(depth_, depth_) -= pre_.row(p).asDiagonal() *
+                                                           self_energy.topLeftCorner(depth_, depth_) *
+                                                           pre_.row(r).asDiagonal();
+                    block.bottomRightCorner(depth_, depth_) -= post_.row(p).asDiagonal() *
+                                                               self_energy.bottomRightCorner(depth_, depth_) *
+                                                               post_.row(r).asDiagonal();
                 } else if (p == r) {
                     block -= self_energy;
                 }
@@ -293,7 +315,7 @@ private:
         };
         const double q = std::exp(-log_gauge(omega));
         t_.resize(sites_);
-        for (Index a = 0; a < sites_; ++a) t_(a) = q * sigma_ * d_(a) * d_(partner(a));
+        for (Index a = 0; a < sites_; ++a) t_(a) = q * sigma_(a % depth_) * d_(a) * d_(partner(a));
         const double root_n = std::sqrt(static_cast<double>(n_));
         const Index count = hyper() ? 1 : n_ * n_;
         kraus_.resize(sites_, sites_ * count);
@@ -320,11 +342,11 @@ private:
         for (Index p = 0; p < n_; ++p) {
             half.setZero();
             for (Index r = 0; r < n_; ++r) {
-                half.leftCols(depth_) += pre_(r) * slice(p, r).leftCols(depth_);
-                half.rightCols(depth_) += post_(r) * slice(p, r).rightCols(depth_);
+                half.leftCols(depth_) += slice(p, r).leftCols(depth_) * pre_.row(r).asDiagonal();
+                half.rightCols(depth_) += slice(p, r).rightCols(depth_) * post_.row(r).asDiagonal();
             }
-            reduced_.topRows(depth_) += pre_(p) * half.topRows(depth_);
-            reduced_.bottomRows(depth_) += post_(p) * half.bottomRows(depth_);
+            reduced_.topRows(depth_) += pre_.row(p).asDiagonal() * half.topRows(depth_);
+            reduced_.bottomRows(depth_) += post_.row(p).asDiagonal() * half.bottomRows(depth_);
             partners_scaled(half, root_n, halves_.middleCols(p * sites_, sites_));
         }
         partners_scaled(reduced_, 1, kraus_);
@@ -340,7 +362,7 @@ private:
     /// The identities c = 0, their gradients and the directions E α (tied.hpp).
     void fix_invariance(const Frequency& omega) {
         const Index last = sites_ - 1;
-        const Index count = depth_ + (equal_ ? depth_ - 1 : 0);
+        const Index count = depth_ + static_cast<Index>(shifts_.size());
         constraints_.resize(count);
         gradients_.resize(size(), count);
         MatrixXcd e(size(), count), dual(size(), count);
@@ -373,7 +395,7 @@ private:
             const auto k = static_cast<std::size_t>(l);
             add(generator, current[k] - current[k + 1], form[k] - form[k + 1], size_of[k] + size_of[k + 1]);
         }
-        for (Index k = 1; equal_ && k < depth_; ++k) {
+        for (const Index k : shifts_) {
             MatrixXd shift = MatrixXd::Zero(depth_, depth_);
             shift.topRightCorner(depth_ - k, depth_ - k).setIdentity();
             const Complex w = omega.direction * (d_(0) * d_(k)),
@@ -484,24 +506,20 @@ private:
                 rows[static_cast<std::size_t>(a)].col(r) =
                     kraus_.row(a).segment(r * sites_, sites_).transpose();
         MatrixXcd matrix(size(), size());
-        MatrixXcd pairs(depth_, depth_);
+        MatrixXcd products(depth_, depth_);
         Index row = 0;
         for (const Index first : {Index{0}, depth_}) {
-            for (Index k = first; k < first + depth_; ++k) {
-                for (Index l = k; l < first + depth_; ++l, ++row) {
-                    const MatrixXcd& a = rows[static_cast<std::size_t>(k)];
-                    const MatrixXcd& b = rows[static_cast<std::size_t>(l)];
-                    Index column = 0;
-                    for (const Index source : {Index{0}, depth_}) {
-                        pairs.noalias() =
-                            a.middleRows(source, depth_) * b.middleRows(source, depth_).transpose();
-                        for (Index i = 0; i < depth_; ++i) {
-                            matrix(row, column++) = -pairs(i, i);
-                            for (Index j = i + 1; j < depth_; ++j)
-                                matrix(row, column++) = -(pairs(i, j) + pairs(j, i));
-                        }
-                    }
+            for (const auto& [k, l] : pairs_) {
+                const MatrixXcd& a = rows[static_cast<std::size_t>(first + k)];
+                const MatrixXcd& b = rows[static_cast<std::size_t>(first + l)];
+                Index column = 0;
+                for (const Index source : {Index{0}, depth_}) {
+                    products.noalias() =
+                        a.middleRows(source, depth_) * b.middleRows(source, depth_).transpose();
+                    for (const auto& [i, j] : pairs_)
+                        matrix(row, column++) = i == j ? -products(i, i) : -(products(i, j) + products(j, i));
                 }
+                ++row;
             }
         }
         matrix.diagonal().array() += 1.0;
@@ -509,12 +527,14 @@ private:
     }
 
     Index n_, depth_, sites_;
-    bool dense_;
-    std::vector<Mixer> mixers_;
-    bool equal_ = true;  ///< all mixers
-    double sigma_ = 0;
+    Network network_;
+    std::vector<std::pair<Index, Index>> pairs_;  ///< layers of the same weights
+    std::vector<std::size_t> first_;              ///< first_with_weights
+    bool dense_ = false;
+    VectorXd sigma_;
+    MatrixXd pre_, post_;        ///< n×L; empty: isotropic
+    std::vector<Index> shifts_;  ///< periods of the layers
     double passes_ = 0;
-    VectorXd pre_, post_;
 
     VectorXd d_, t_;         ///< site scales; σ d_a d_a'
     MatrixXcd scaled_;       ///< order parameters the resolvent was taken at, in units of d_a d_b
@@ -531,12 +551,21 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Equation> make_tied(const Network& network, int dense_depth) {
-    return std::make_unique<Tied>(network, dense_depth);
+std::vector<std::pair<Index, Index>> tied_pairs(const Network& network) {
+    const auto first = first_with_weights(network);
+    std::vector<std::pair<Index, Index>> pairs;
+    for (std::size_t i = 0; i < first.size(); ++i)
+        for (std::size_t j = i; j < first.size(); ++j)
+            if (first[i] == first[j]) pairs.emplace_back(i, j);
+    return pairs;
+}
+
+std::unique_ptr<Equation> make_tied(const Network& network, int dense_size) {
+    return std::make_unique<Tied>(network, dense_size);
 }
 
 std::unique_ptr<Equation> make_tied(const Network& network) {
-    return make_tied(network, default_dense_depth);
+    return make_tied(network, default_dense_size);
 }
 
 }  // namespace spectra::dyson

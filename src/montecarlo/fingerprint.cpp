@@ -65,6 +65,7 @@ void add(Hash& hash, const TiedBranch& branch) {
     hash.add(branch.sigma2);
     hash.add(branch.pre);
     hash.add(branch.post);
+    hash.add(branch.weights);
 }
 
 std::string hash_of(const mixers::Recipe& recipe, bool shared) {

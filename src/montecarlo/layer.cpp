@@ -114,12 +114,16 @@ struct Branches {
     }
 
     std::vector<Layer> operator()(const TiedBranch& branch) const {
-        const Factor factor{std::sqrt(branch.sigma2)};
-        Layer layer;
-        layer.sigma = factor.sigma;
-        if (branch.hyper_connection()) layer = hyper_connection(factor, branch.pre, branch.post);
-        layer.tied = true;
-        return std::vector<Layer>(depth, layer);
+        const auto weights = first_with_weights(network);
+        std::vector<Layer> layers(depth);
+        for (std::size_t l = 0; l < depth; ++l) {
+            const Factor factor{std::sqrt(branch.sigma2.at(l))};
+            layers[l].sigma = factor.sigma;
+            if (branch.hyper_connection())
+                layers[l] = hyper_connection(factor, branch.pre.at(l), branch.post.at(l));
+            layers[l].weights = static_cast<std::uint32_t>(weights[l]);
+        }
+        return layers;
     }
 };
 

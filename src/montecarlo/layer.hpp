@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -42,7 +43,7 @@ struct Layer {
     std::optional<Neurons> neurons = {};
     Eigen::VectorXd pre = {}, post = {};
     std::shared_ptr<const std::vector<double>> law = {};  ///< m values of mean square 1, ascending
-    bool tied = false;  ///< F is drawn once a sample: that of the first layer
+    std::optional<std::uint32_t> weights = {};  ///< tied: the layer whose F this is too, counted from 0
 
     bool noiseless() const { return !(sigma > 0); }
     bool hyper_connection() const { return pre.size() > 0; }

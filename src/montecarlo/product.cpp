@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -200,18 +202,20 @@ struct Product::Step {
 Product::Product(std::vector<Layer> layers, int streams, int width, std::uint64_t seed, std::uint32_t sample,
                  std::size_t memory, int threads)
     : streams_(streams), width_(width), size_(streams * width), room_(std::make_unique<Room>(threads)) {
+    std::map<std::uint32_t, const Factor*> factor_of;  // by stream
     for (std::size_t index = 0; index < layers.size(); ++index) {
         const auto l = static_cast<std::uint32_t>(index);
         Step step{std::move(layers[index])};
         const auto& layer = step.layer;
         if (!layer.noiseless()) {
             const int size = factor_size(layer, streams, width);
-            if (!layer.tied || factors_.empty()) {
+            const std::uint32_t stream = layer.weights.value_or(l);
+            if (!factor_of.contains(stream)) {
                 factors_.push_back(std::make_unique<Factor>(
-                    size, layer.law,
-                    random::Stream(seed, random::Purpose::branch, layer.tied ? 0 : l, sample)));
+                    size, layer.law, random::Stream(seed, random::Purpose::branch, stream, sample)));
+                factor_of[stream] = factors_.back().get();
             }
-            step.factor = factors_.back().get();
+            step.factor = factor_of[stream];
             const double sigma = layer.neurons ? layer.neurons->sigma_w : layer.sigma;
             step.scale = layer.law ? sigma : sigma / std::sqrt(static_cast<double>(size));
             if (layer.neurons && !layer.propagated())
@@ -243,8 +247,9 @@ Product::~Product() = default;
 
 std::size_t Product::bytes(const std::vector<Layer>& layers, int streams, int width) {
     std::size_t out = 0;
+    std::set<std::uint32_t> seen;
     for (const auto& layer : layers) {
-        if (layer.noiseless() || (layer.tied && out > 0)) continue;
+        if (layer.noiseless() || (layer.weights && !seen.insert(*layer.weights).second)) continue;
         out += squared(factor_size(layer, streams, width)) * sizeof(double);
     }
     return out;

@@ -20,7 +20,7 @@ namespace spectra::montecarlo {
 /// F of a layer (m×m, m = N, or p of a hyper-connection; layer.hpp) is held while all that are held take at
 /// most `memory` bytes, the first layers first; the others are made again from their streams at every
 /// application, a panel of columns at a time. One of a given law, which takes O(m³) operations to draw, comes
-/// before all Gaussian ones. Tied layers have one between them.
+/// before all Gaussian ones. Layers with the same weights have one between them.
 ///
 /// Neither what is held nor the number of threads changes a bit of the result: panels are as wide and
 /// are added up in the same order.

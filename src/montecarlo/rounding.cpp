@@ -11,11 +11,11 @@ namespace {
 using Eigen::MatrixXd;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// E tr_p X S Yᵀ where X is the layer's branch and Y, equal to it but for its size, has σ = `other_sigma`.
-MatrixXd through_branch(const Layer& layer, double other_sigma, const MatrixXd& square) {
-    const double variance = layer.sigma * other_sigma;
+/// E tr_p X S Yᵀ of the branches X and Y of two layers with the same weights.
+MatrixXd through_branch(const Layer& layer, const Layer& other, const MatrixXd& square) {
+    const double variance = layer.sigma * other.sigma;
     if (layer.hyper_connection())
-        return (variance * layer.pre.dot(square * layer.pre)) * layer.post * layer.post.transpose();
+        return (variance * layer.pre.dot(square * other.pre)) * layer.post * other.post.transpose();
     const auto n = square.rows();
     return variance * square.trace() / static_cast<double>(n) * MatrixXd::Identity(n, n);
 }
@@ -38,10 +38,9 @@ Expectation of_independent(const std::vector<Layer>& layers) {
     double log_scale = 0;
     for (std::size_t l = 0; l < layers.size(); ++l) {
         const auto& layer = layers[l];
-        const MatrixXd branch = through_branch(layer, layer.sigma, square);
+        const MatrixXd branch = through_branch(layer, layer, square);
         const MatrixXd through_mixer = layer.mixer * square * layer.mixer.transpose();
-        error = (layer.mixer * error * layer.mixer.transpose() + through_branch(layer, layer.sigma, error))
-                    .eval();
+        error = (layer.mixer * error * layer.mixer.transpose() + through_branch(layer, layer, error)).eval();
         error += rounded(layer, l == 0, through_mixer, branch);
         square = through_mixer + branch;
 
@@ -73,8 +72,8 @@ Squares of_tied_products(std::vector<Layer> layers) {
             const auto& other = layers[m - 1];
             const MatrixXd mixed =
                 m < k ? MatrixXd(layer.mixer * above[m]) : MatrixXd(layer.mixer * row[m - 1].transpose());
-            row.push_back(mixed + (row[m - 1] - before) * other.mixer.transpose() +
-                          through_branch(layer, other.sigma, above[m - 1]));
+            row.push_back(mixed + (row[m - 1] - before) * other.mixer.transpose());
+            if (layer.weights == other.weights) row[m] += through_branch(layer, other, above[m - 1]);
             before = mixed;
         }
         // Divide Y_k by the root of T_{k,k}'s trace: all blocks then stay below 1, at any depth.
@@ -114,7 +113,7 @@ Expectation of_tied(const std::vector<Layer>& layers) {
         const auto& layer = layers[l - 1];
         const MatrixXd& square = forward.square[l - 1];
         MatrixXd made = rounded(layer, false, layer.mixer * square * layer.mixer.transpose(),
-                                through_branch(layer, layer.sigma, square));
+                                through_branch(layer, layer, square));
         const double growth = std::exp(forward.log_scale[l] - forward.log_scale[l - 1]);
         if (!layer.hyper_connection())
             made.diagonal() = made.diagonal().cwiseMax(growth * forward.square[l].diagonal());
@@ -130,7 +129,7 @@ Expectation of_tied(const std::vector<Layer>& layers) {
 
 Expectation expectation(const std::vector<Layer>& layers) {
     if (layers.empty()) return {};
-    return layers.front().tied ? of_tied(layers) : of_independent(layers);
+    return layers.front().weights ? of_tied(layers) : of_independent(layers);
 }
 
 double log_floor(double log_frobenius_norm, double rounding) {

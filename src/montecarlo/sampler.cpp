@@ -42,15 +42,15 @@ ForwardPass& Sampler::forward_pass(std::uint32_t l, std::uint64_t seed, std::uin
 void Sampler::draw_factor(const Layer& layer, std::uint32_t l, std::uint64_t seed, std::uint32_t sample,
                           int size, double* out) {
     const std::span<double> entries(out, squared(size));
-    random::Stream stream(seed, random::Purpose::branch, layer.tied ? 0 : l, sample);
+    random::Stream stream(seed, random::Purpose::branch, layer.weights.value_or(l), sample);
     if (layer.law) {
         if (!bi_invariant_ || bi_invariant_->size() != size) bi_invariant_.emplace(size);
         bi_invariant_->draw(*layer.law, stream, out);
         for (double& x : entries) x *= layer.sigma;
         return;
     }
-    if (layer.tied) {
-        const Shared wanted{seed, sample};
+    if (layer.weights) {
+        const Shared wanted{seed, sample, *layer.weights};
         if (shared_of_ != wanted || shared_.size() != entries.size()) {
             shared_.resize(entries.size());
             stream.fill_normal(shared_);

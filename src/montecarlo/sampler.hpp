@@ -21,7 +21,7 @@ namespace spectra::montecarlo {
 /// layers or on which thread draws them. A layer with σ_l = 0 draws nothing.
 ///
 /// * F (or W, or all of X: layer.hpp) is read column by column from Stream(seed, Purpose::branch, l, sample),
-///   for tied layers from that of l = 0;
+///   for tied layers from that of the first layer with the same weights;
 /// * U and V of a given law from the same stream, as haar.hpp says;
 /// * the slopes φ'(h) of an activation, neuron by neuron, from Stream(seed, Purpose::slope, l, sample): one
 ///   normal each, or for bernoulli one uniform number, below its probability where the slope is 1;
@@ -52,10 +52,10 @@ private:
     void apply_hyper_connection(const Layer& layer, const double* in, double* out);
     void rescale();
 
-    /// The sample whose normals shared_ holds.
+    /// The sample and the weights whose normals shared_ holds.
     struct Shared {
         std::uint64_t seed = 0;
-        std::uint32_t sample = 0;
+        std::uint32_t sample = 0, weights = 0;
         bool operator==(const Shared&) const = default;
     };
 

@@ -111,6 +111,20 @@ std::vector<Eigen::VectorXd> connections(const json& value, const char* key, int
     return vectors;
 }
 
+/// The set of weights of every layer, by any integer.
+std::vector<int> weight_sets(const json& value, int depth, const std::string& where) {
+    const bool good = value.is_array() && value.size() == static_cast<std::size_t>(depth) &&
+                      std::all_of(value.begin(), value.end(), [](const json& set) {
+                          return set.is_number_integer() && set.get<double>() >= 0 && set.get<double>() < 1e9;
+                      });
+    if (!good)
+        refuse(where, fmt::format("weights is {}; accepted: {} integers, 0 or more, the set of each layer",
+                                  value.is_array() ? fmt::format("{} values", value.size())
+                                                   : fmt::format("a JSON {}", value.type_name()),
+                                  depth));
+    return value.get<std::vector<int>>();
+}
+
 /// sigma2 or singular_values, one of the two.
 template <typename HasLaw>
 void read_law(const json& noise, int depth, const std::string& where, HasLaw& branch) {
@@ -143,15 +157,15 @@ Branch hyper_connection_from_json(const json& noise, const Network& network, con
 }
 
 Branch tied_from_json(const json& noise, const Network& network, const std::string& where) {
-    refuse_other_keys(noise, {"kind", "sigma2", "pre", "post"}, where);
+    refuse_other_keys(noise, {"kind", "sigma2", "pre", "post", "weights"}, where);
+    const int depth = network.depth();
     TiedBranch branch;
-    const json& sigma2 = require(noise, "sigma2", where);
-    if (sigma2.is_array())
-        refuse(where, "sigma2 is a JSON array; accepted: one number, as all layers share X");
-    branch.sigma2 = variance(sigma2, "sigma2", where);
+    branch.sigma2 = variances(require(noise, "sigma2", where), "sigma2", depth, where);
+    if (const auto weights = noise.find("weights"); weights != noise.end())
+        branch.weights = weight_sets(*weights, depth, where);
     if (!noise.contains("pre") && !noise.contains("post")) return branch;
-    branch.pre = connection(require(noise, "pre", where), "pre", network.streams, where);
-    branch.post = connection(require(noise, "post", where), "post", network.streams, where);
+    branch.pre = connections(require(noise, "pre", where), "pre", network.streams, depth, where);
+    branch.post = connections(require(noise, "post", where), "post", network.streams, depth, where);
     return branch;
 }
 

@@ -22,7 +22,8 @@ namespace spectra {
 ///
 ///     isotropic          sigma2 per layer, or singular_values: a set per layer
 ///     hyper-connection   the same, and pre, post: n numbers per layer
-///     tied               sigma2: one number; pre, post: n numbers each, both or neither
+///     tied               sigma2 per layer; pre, post: n numbers per layer, both or neither; weights: L
+///                        integers, the same where layers have the same weights (left out: all have)
 ///     activation         sigma_w2 per layer; law: an activation's name, with preactivation_variance per
 ///                        layer (left out: propagated from 1 at the input, see mean_field.hpp);
 ///                        or law: bernoulli, with probability

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 #include <stdexcept>
 
 namespace spectra {
@@ -97,13 +98,19 @@ void check_law(const std::vector<double>& sigma2, const BranchLaw& law, std::siz
                 l + 1, sigma2[l], exact));
 }
 
-void check_connection(const char* what, const Eigen::VectorXd& values, int streams,
-                      const std::string& where) {
-    if (values.size() != streams)
-        refuse(fmt::format("{}{} has {} entries; accepted: one per stream ({})", what, where, values.size(),
-                           streams));
-    if (!values.allFinite())
-        refuse(fmt::format("{}{} has entries that are not finite; accepted: finite numbers", what, where));
+void check_connections(const char* what, const std::vector<Eigen::VectorXd>& values, int streams,
+                       std::size_t depth) {
+    if (values.size() != depth)
+        refuse(fmt::format("{} has {} vectors for {} layers; accepted: one per layer", what, values.size(),
+                           depth));
+    for (std::size_t l = 0; l < depth; ++l) {
+        if (values[l].size() != streams)
+            refuse(fmt::format("{} of layer {} has {} entries; accepted: one per stream ({})", what, l + 1,
+                               values[l].size(), streams));
+        if (!values[l].allFinite())
+            refuse(fmt::format("{} of layer {} has entries that are not finite; accepted: finite numbers",
+                               what, l + 1));
+    }
 }
 
 void check_branch(const IsotropicBranch& branch, int, std::size_t depth) {
@@ -121,26 +128,29 @@ void check_branch(const ActivationBranch& branch, int, std::size_t depth) {
 
 void check_branch(const HyperConnectionBranch& branch, int streams, std::size_t depth) {
     check_law(branch.sigma2, branch.law, depth);
-    const auto check_all = [&](const char* what, const std::vector<Eigen::VectorXd>& values) {
-        if (values.size() != depth)
-            refuse(fmt::format("{} has {} vectors for {} layers; accepted: one per layer", what,
-                               values.size(), depth));
-        for (std::size_t l = 0; l < depth; ++l)
-            check_connection(what, values[l], streams, fmt::format(" of layer {}", l + 1));
-    };
-    check_all("pre", branch.pre);
-    check_all("post", branch.post);
+    check_connections("pre", branch.pre, streams, depth);
+    check_connections("post", branch.post, streams, depth);
 }
 
-void check_branch(const TiedBranch& branch, int streams, std::size_t) {
-    if (!std::isfinite(branch.sigma2) || branch.sigma2 < 0)
-        refuse(fmt::format("sigma2 is {}; accepted: a finite number, 0 or more", branch.sigma2));
-    if (branch.pre.size() == 0 && branch.post.size() == 0) return;
-    check_connection("pre", branch.pre, streams, "");
-    check_connection("post", branch.post, streams, "");
+void check_branch(const TiedBranch& branch, int streams, std::size_t depth) {
+    check_variances("sigma2", branch.sigma2, depth);
+    if (!branch.weights.empty() && branch.weights.size() != depth)
+        refuse(fmt::format("weights has {} values for {} layers; accepted: none, or one per layer",
+                           branch.weights.size(), depth));
+    if (branch.pre.empty() && branch.post.empty()) return;
+    check_connections("pre", branch.pre, streams, depth);
+    check_connections("post", branch.post, streams, depth);
 }
 
 }  // namespace
+
+TiedBranch tied_branch(std::size_t depth, double sigma2, const Eigen::VectorXd& pre,
+                       const Eigen::VectorXd& post) {
+    TiedBranch branch{std::vector<double>(depth, sigma2)};
+    if (pre.size() > 0) branch.pre.assign(depth, pre);
+    if (post.size() > 0) branch.post.assign(depth, post);
+    return branch;
+}
 
 std::string branch_name(const Branch& branch) {
     return std::visit(Overloaded{[](const IsotropicBranch&) { return "isotropic"; },
@@ -163,15 +173,25 @@ std::vector<double> sigma2(const Network& network) {
         }
         return result;
     };
-    return std::visit(
-        Overloaded{
-            [&](const IsotropicBranch& branch) { return variances_of(branch.sigma2, branch.law, depth); },
-            of_activation,
-            [&](const HyperConnectionBranch& branch) {
-                return variances_of(branch.sigma2, branch.law, depth);
-            },
-            [&](const TiedBranch& branch) { return std::vector<double>(depth, branch.sigma2); }},
-        network.branch);
+    return std::visit(Overloaded{[&](const IsotropicBranch& branch) {
+                                     return variances_of(branch.sigma2, branch.law, depth);
+                                 },
+                                 of_activation,
+                                 [&](const HyperConnectionBranch& branch) {
+                                     return variances_of(branch.sigma2, branch.law, depth);
+                                 },
+                                 [](const TiedBranch& branch) { return branch.sigma2; }},
+                      network.branch);
+}
+
+std::vector<std::size_t> first_with_weights(const Network& network) {
+    const auto* tied = std::get_if<TiedBranch>(&network.branch);
+    std::vector<std::size_t> first(network.mixers.size(), 0);
+    if (tied != nullptr && tied->weights.empty()) return first;
+    std::map<int, std::size_t> of_set;
+    for (std::size_t l = 0; l < first.size(); ++l)
+        first[l] = tied == nullptr ? l : of_set.try_emplace(tied->weights[l], l).first->second;
+    return first;
 }
 
 bool isotropic_gaussian(const Network& network) {

@@ -43,14 +43,20 @@ struct HyperConnectionBranch {
     BranchLaw law = {};
 };
 
-/// The same X at every layer (weights shared over depth): isotropic, or a hyper-connection where pre and
-/// post are given.
+/// Weights shared over depth, in one set for all layers or in several that take turns, as the attention and
+/// the MLP of a recursive transformer do. X_l = σ_l F_g with g the layer's set, one F of entries N(0, 1/N)
+/// for each set; or (post_l pre_lᵀ) ⊗ σ_l F_g, F of entries N(0, 1/p), where pre and post are given.
 struct TiedBranch {
-    double sigma2 = 0;
-    Eigen::VectorXd pre = {}, post = {};  ///< both empty: isotropic
+    std::vector<double> sigma2;                        ///< one per layer
+    std::vector<Eigen::VectorXd> pre = {}, post = {};  ///< one per layer; both empty: isotropic
+    std::vector<int> weights = {};                     ///< names the set of every layer; empty: one set
 
-    bool hyper_connection() const { return pre.size() > 0; }
+    bool hyper_connection() const { return !pre.empty(); }
 };
+
+/// The same X at every layer; a hyper-connection where pre and post are not empty.
+TiedBranch tied_branch(std::size_t depth, double sigma2, const Eigen::VectorXd& pre = {},
+                       const Eigen::VectorXd& post = {});
 
 /// The random branch of every layer. Branch models differ in their covariance only.
 using Branch = std::variant<IsotropicBranch, ActivationBranch, HyperConnectionBranch, TiedBranch>;
@@ -80,6 +86,10 @@ bool isotropic_gaussian(const Network& network);
 
 /// The singular values of a layer's branch, layers counted from 0; empty where it is Gaussian.
 std::vector<double> branch_law(const Network& network, std::size_t layer);
+
+/// The first layer that has the weights of a layer, for every layer, counted from 0: itself where they are
+/// independent, 0 where all share one set.
+std::vector<std::size_t> first_with_weights(const Network& network);
 
 /// Throws std::invalid_argument where sizes (limits above), signs or finiteness are wrong; solvers and
 /// simulation take a checked network.

@@ -31,6 +31,11 @@ Network part_of(const Network& network, std::size_t first, std::size_t count) {
         cut(hyper->law);
         cut(hyper->pre);
         cut(hyper->post);
+    } else if (auto* tied = std::get_if<TiedBranch>(&part.branch)) {
+        cut(tied->sigma2);
+        cut(tied->pre);
+        cut(tied->post);
+        cut(tied->weights);
     }
     return part;
 }

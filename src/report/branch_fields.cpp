@@ -1,5 +1,7 @@
 #include "report/branch_fields.hpp"
 
+#include <algorithm>
+
 namespace spectra::report {
 
 namespace {
@@ -15,11 +17,11 @@ std::vector<std::vector<double>> lists(const std::vector<Eigen::VectorXd>& vecto
     return result;
 }
 
-void add(BranchFields& fields, const IsotropicBranch& branch, std::size_t) {
+void add(BranchFields& fields, const IsotropicBranch& branch) {
     fields.branch_singular_values = branch.law;
 }
 
-void add(BranchFields& fields, const ActivationBranch& branch, std::size_t) {
+void add(BranchFields& fields, const ActivationBranch& branch) {
     fields.activation = name(branch.activation);
     if (branch.activation.kind == ActivationKind::bernoulli)
         fields.activation_probability = branch.activation.probability;
@@ -27,16 +29,18 @@ void add(BranchFields& fields, const ActivationBranch& branch, std::size_t) {
     fields.preactivation_variance = branch.preactivation_variance;
 }
 
-void add(BranchFields& fields, const HyperConnectionBranch& branch, std::size_t) {
+void add(BranchFields& fields, const HyperConnectionBranch& branch) {
     fields.pre = lists(branch.pre);
     fields.post = lists(branch.post);
     fields.branch_singular_values = branch.law;
 }
 
-void add(BranchFields& fields, const TiedBranch& branch, std::size_t depth) {
-    if (!branch.hyper_connection()) return;
-    fields.pre.assign(depth, list(branch.pre));
-    fields.post.assign(depth, list(branch.post));
+void add(BranchFields& fields, const TiedBranch& branch) {
+    fields.pre = lists(branch.pre);
+    fields.post = lists(branch.post);
+    const auto& sets = branch.weights;
+    const bool one = std::all_of(sets.begin(), sets.end(), [&](int set) { return set == sets.front(); });
+    if (!one) fields.weights = sets;
 }
 
 }  // namespace
@@ -45,7 +49,7 @@ BranchFields branch_fields(const Network& network) {
     BranchFields fields;
     fields.branch = branch_name(network.branch);
     fields.sigma2 = sigma2(network);
-    std::visit([&](const auto& branch) { add(fields, branch, network.mixers.size()); }, network.branch);
+    std::visit([&](const auto& branch) { add(fields, branch); }, network.branch);
     return fields;
 }
 

@@ -53,6 +53,7 @@ Json network_object(const Network& network) {
         object["pre"] = table(fields.pre);
         object["post"] = table(fields.post);
     }
+    if (!fields.weights.empty()) object["weights"] = fields.weights;
     if (!fields.branch_singular_values.empty())
         object["branch_singular_values"] = table(fields.branch_singular_values);
     return object;

@@ -15,17 +15,6 @@
 #include <stdexcept>
 
 namespace spectra::report {
-namespace {
-
-constexpr const char* format_name = "jacobian-spectra";
-
-std::vector<double> exponentials(const std::vector<double>& logs) {
-    std::vector<double> values(logs.size());
-    std::transform(logs.begin(), logs.end(), values.begin(), [](double x) { return std::exp(x); });
-    return values;
-}
-
-/// Rows that are shorter than the longest end in NaN.
 void write_table(h5::File& file, const std::string& path, const std::vector<std::vector<double>>& rows) {
     std::size_t columns = 0;
     for (const auto& row : rows) columns = std::max(columns, row.size());
@@ -38,17 +27,6 @@ void write_table(h5::File& file, const std::string& path, const std::vector<std:
     file.write(path, entries, {rows.size(), columns});
 }
 
-void write_complex(h5::File& file, const std::string& path, const std::vector<std::complex<double>>& values) {
-    std::vector<double> pairs;
-    pairs.reserve(2 * values.size());
-    for (const auto& z : values) {
-        pairs.push_back(z.real());
-        pairs.push_back(z.imag());
-    }
-    file.write(path, pairs, {values.size(), 2});
-}
-
-/// (L, n, n).
 void write_matrices(h5::File& file, const std::string& path, const std::vector<Eigen::MatrixXd>& matrices) {
     const auto n = static_cast<std::size_t>(matrices.front().rows());
     std::vector<double> entries;
@@ -59,6 +37,26 @@ void write_matrices(h5::File& file, const std::string& path, const std::vector<E
         }
     }
     file.write(path, entries, {matrices.size(), n, n});
+}
+
+namespace {
+
+constexpr const char* format_name = "jacobian-spectra";
+
+std::vector<double> exponentials(const std::vector<double>& logs) {
+    std::vector<double> values(logs.size());
+    std::transform(logs.begin(), logs.end(), values.begin(), [](double x) { return std::exp(x); });
+    return values;
+}
+
+void write_complex(h5::File& file, const std::string& path, const std::vector<std::complex<double>>& values) {
+    std::vector<double> pairs;
+    pairs.reserve(2 * values.size());
+    for (const auto& z : values) {
+        pairs.push_back(z.real());
+        pairs.push_back(z.imag());
+    }
+    file.write(path, pairs, {values.size(), 2});
 }
 
 void write_network(h5::File& file, const Network& network) {
@@ -82,6 +80,7 @@ void write_network(h5::File& file, const Network& network) {
         write_table(file, "network/pre", fields.pre);
         write_table(file, "network/post", fields.post);
     }
+    if (!fields.weights.empty()) file.write("network/weights", fields.weights, {fields.weights.size()});
     if (!fields.branch_singular_values.empty())
         write_table(file, "network/branch_singular_values", fields.branch_singular_values);
 }
@@ -418,17 +417,19 @@ void write_result_file(const DepthReport& report, const std::filesystem::path& p
     destination.commit();
 }
 
-void write_result_file(const Report& report, const std::filesystem::path& path) {
+void write_result_file(const Report& report, const std::filesystem::path& path,
+                       const std::function<void(h5::File&)>& more) {
     AtomicFile destination(path);  // first: a folder that cannot be written is found before the work
     h5::File file = h5::File::create(path);
     write_provenance(file, report.provenance);
-    write_network(file, report.network);
+    if (report.network.depth() > 0) write_network(file, report.network);
     for (const auto& theory : report.theories) write_theory(file, theory);
     if (report.sensitivity) write_sensitivity(file, report);
     if (report.average) write_average(file, *report.average);
     if (report.green) write_green(file, *report.green);
     if (report.simulation) write_simulation(file, *report.simulation);
     write_metrics(file, report);
+    if (more) more(file);
     destination.write(file.image());
     destination.commit();
 }

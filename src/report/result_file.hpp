@@ -3,7 +3,9 @@
 #include "report/report.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace spectra::h5 {
 class File;
@@ -22,7 +24,7 @@ class File;
 ///                             where the points are the law's own grid `weight`, `cumulative` (K): Σ
 ///                             weight·density_log·f = ∫ f dF; elsewhere (a grid of the user's, eta > 0) group
 ///                             `law` with `log_s`, `density_log`, `weight`, `cumulative` of the law itself
-///     /theory/ov/sensitivity/<metric>   `sigma2` (L; tied: 1), `mixers` (L,n,n): derivatives by them;
+///     /theory/ov/sensitivity/<metric>   `sigma2` (L), `mixers` (L,n,n): derivatives by them;
 ///                             attributes total_noise, certified
 ///     /theory/ov/average      `log_s`, `density_log_mean`, `density_log_std` (cells in ln s); attributes
 ///     draws,
@@ -44,9 +46,15 @@ inline constexpr int format_version = 1;
 /// The attributes of the root.
 void write_provenance(h5::File& file, const Provenance& provenance);
 
-/// Writes all of the report. A reader never sees half a file, and on failure (std::runtime_error) an
-/// earlier file of that name is untouched.
-void write_result_file(const Report& report, const std::filesystem::path& path);
+/// Writes all of the report, and what `more` adds to it. A reader never sees half a file, and on failure
+/// (std::runtime_error) an earlier file of that name is untouched.
+void write_result_file(const Report& report, const std::filesystem::path& path,
+                       const std::function<void(h5::File&)>& more = {});
+
+/// L matrices of one size as a dataset (L,n,n).
+void write_matrices(h5::File& file, const std::string& path, const std::vector<Eigen::MatrixXd>& matrices);
+/// Rows as a dataset; shorter ones are filled up with NaN.
+void write_table(h5::File& file, const std::string& path, const std::vector<std::vector<double>>& rows);
 
 /// The same for what a search for the deepest network found.
 void write_result_file(const DepthReport& report, const std::filesystem::path& path);

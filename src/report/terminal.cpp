@@ -15,6 +15,45 @@
 #include <utility>
 
 namespace spectra::report {
+void add_metrics(Page& page, const std::vector<std::pair<std::string, Metrics>>& sources,
+                 const std::string& simulated_mean_square) {
+    if (sources.empty()) return;
+    struct Row {
+        const char* label;
+        const char* brief;
+        double Metrics::*member;
+    };
+    static constexpr std::array rows = {
+        Row{"mean square", "mean square", &Metrics::mean_square},
+        Row{"mean of ln s", "mean ln s", &Metrics::log_mean},
+        Row{"share in [0.75, 1.25]", "in window", &Metrics::window},
+        Row{"share below 0.1", "below 0.1", &Metrics::collapsed},
+        Row{"smallest", "smallest", &Metrics::smallest},
+        Row{"largest", "largest", &Metrics::largest},
+        Row{"effective rank", "eff. rank", &Metrics::effective_rank},
+    };
+    const bool roomy = page.columns() >= 24 + 16 * sources.size();
+    const std::size_t label = roomy ? 24 : 12;
+    const std::size_t column = std::min<std::size_t>(18, (page.columns() - label) / sources.size());
+
+    std::string head(label, ' ');
+    for (const auto& [source, metrics] : sources) {
+        head += right_padded(source.size() < column ? source : source.substr(0, 2), column);
+    }
+    page.verbatim(page.paint(head, "1"));
+    for (const auto& row : rows) {
+        std::string line = padded(roomy ? row.label : row.brief, label);
+        for (const auto& [source, metrics] : sources) {
+            std::string value = cell(metrics.*row.member, column);
+            if (row.member == &Metrics::mean_square && source == "montecarlo" &&
+                !simulated_mean_square.empty() && width_of(simulated_mean_square) < column)
+                value = simulated_mean_square;
+            line += right_padded(value, column);
+        }
+        page.verbatim(line);
+    }
+}
+
 namespace {
 
 const Metrics* metrics_of(const Report& report, std::string_view source) {
@@ -51,46 +90,10 @@ void add_computed(Page& page, const Report& report) {
     }
 }
 
-void add_metrics(Page& page, const Report& report) {
-    if (report.metrics.empty()) return;
-    struct Row {
-        const char* label;
-        const char* brief;
-        double Metrics::*member;
-    };
-    static constexpr std::array rows = {
-        Row{"mean square", "mean square", &Metrics::mean_square},
-        Row{"mean of ln s", "mean ln s", &Metrics::log_mean},
-        Row{"share in [0.75, 1.25]", "in window", &Metrics::window},
-        Row{"share below 0.1", "below 0.1", &Metrics::collapsed},
-        Row{"smallest", "smallest", &Metrics::smallest},
-        Row{"largest", "largest", &Metrics::largest},
-        Row{"effective rank", "eff. rank", &Metrics::effective_rank},
-    };
-    const std::size_t sources = report.metrics.size();
-    const bool roomy = page.columns() >= 24 + 16 * sources;
-    const std::size_t label = roomy ? 24 : 12;
-    const std::size_t column = std::min<std::size_t>(18, (page.columns() - label) / sources);
-
-    std::string head(label, ' ');
-    for (const auto& [source, metrics] : report.metrics) {
-        head += right_padded(source.size() < column ? source : source.substr(0, 2), column);
-    }
-    page.verbatim(page.paint(head, "1"));
-    for (const auto& row : rows) {
-        std::string line = padded(roomy ? row.label : row.brief, label);
-        for (const auto& [source, metrics] : report.metrics) {
-            std::string value = cell(metrics.*row.member, column);
-            if (row.member == &Metrics::mean_square && source == "montecarlo" && report.simulation &&
-                report.simulation->mean_square_error > 0) {
-                std::string full = page.text(
-                    with_error(report.simulation->mean_square, report.simulation->mean_square_error));
-                if (width_of(full) < column) value = std::move(full);
-            }
-            line += right_padded(value, column);
-        }
-        page.verbatim(line);
-    }
+/// "1.053 ± 0.004", where the error is known.
+std::string simulated_mean_square(const Page& page, const Report& report) {
+    if (!report.simulation || !(report.simulation->mean_square_error > 0)) return "";
+    return page.text(with_error(report.simulation->mean_square, report.simulation->mean_square_error));
 }
 
 /// What a metric is called on this page.
@@ -106,7 +109,7 @@ template <class Values>
 std::pair<Eigen::Index, double> largest_of(const Values& values) {
     Eigen::Index at = 0;
     for (Eigen::Index k = 1; k < values.size(); ++k)
-        if (std::abs(values(k)) > std::abs(values(at))) at = k;
+        if (std::isnan(values(at)) || std::abs(values(k)) > std::abs(values(at))) at = k;
     return {at, values(at)};
 }
 
@@ -133,8 +136,7 @@ void add_sensitivity(Page& page, const Report& report) {
                 mixer = l;
         const auto& a = sensitivity->mixers[mixer];
         const auto [entry, by_entry] = largest_of(a.reshaped());
-        const bool tied = noises.size() < sensitivity->mixers.size();
-        const std::string layer_name = by_layer == 0 ? "-" : tied ? "all" : std::to_string(layer + 1);
+        const std::string layer_name = by_layer == 0 ? "-" : std::to_string(layer + 1);
         const std::string entry_name =
             by_entry == 0 ? "-"
                           : fmt::format("A{}[{},{}]", mixer + 1, entry % a.rows() + 1, entry / a.rows() + 1);
@@ -344,7 +346,7 @@ void add_plot(Page& page, const Report& report) {
     for (const int turn : {0, 1, 2}) {
         for (const auto& series : panel.series) {
             const bool bars = series.mark == Mark::filled_steps;
-            const bool dashed = series.dash == Dash::dashed;
+            const bool dashed = series.dash != Dash::solid;
             if (series.mark == Mark::impulses || (bars ? 0 : dashed ? 1 : 2) != turn) continue;
             drawn = true;
             const char* glyph = bars ? "█" : dashed ? "∘" : "•";
@@ -425,7 +427,7 @@ std::string terminal_page(const Report& report, int columns, bool colour, bool u
     add_computed(page, report);
     if (!report.metrics.empty()) {
         page.blank();
-        add_metrics(page, report);
+        add_metrics(page, report.metrics, simulated_mean_square(page, report));
         page.blank();
         add_answer(page, report);
         add_agreement(page, report);

@@ -2,7 +2,9 @@
 
 #include "dyson/theory.hpp"
 #include "montecarlo/simulate.hpp"
+#include "network/connection.hpp"
 #include "network/model_file.hpp"
+#include "support/networks.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -41,6 +43,38 @@ TEST(Branches, EveryLawIsCertifiedAndAgreesWithSimulation) {
                     summary.seconds);
     }
     EXPECT_EQ(laws, 18);
+}
+
+TEST(Branches, WeightsThatTakeTurnsAgreeWithSimulation) {
+    for (const int streams : {2, 3}) {
+        for (const bool hyper : {false, true}) {
+            Network network = tests::draw_network(mixers::Family::bistochastic, streams, 4, 180 / streams, 0);
+            const auto ways = draw_connections(streams, 4, false, 3);
+            TiedBranch branch{{0.3, 0.1, 0.15, 0.4}, {}, {}, {0, 1, 0, 1}};
+            if (hyper) {
+                branch.pre = ways.pre;
+                branch.post = ways.post;
+            }
+            network.branch = branch;
+            const auto theory = dyson::solve(network, Method::operator_valued);
+            EXPECT_TRUE(theory.summary.certified) << theory.summary.message;
+            montecarlo::Options options;
+            options.samples = 12;
+            const auto simulation = montecarlo::simulate(network, options).law;
+            const double unit = std::sqrt(theory.summary.mean_square_exact);
+            const double distance = agreement(theory.law, simulation).wasserstein1 / unit;
+            EXPECT_LT(distance, 0.012);
+            // Neither one X for all layers nor one for each comes near.
+            for (const std::vector<int>& sets : {std::vector<int>{0, 0, 0, 0}, {0, 1, 2, 3}}) {
+                branch.weights = sets;
+                network.branch = branch;
+                const auto other = dyson::solve(network, Method::operator_valued);
+                EXPECT_GT(agreement(other.law, simulation).wasserstein1 / unit, 2 * distance);
+            }
+            std::printf("n = %d%s: W1 %.4f of the root mean square\n", streams, hyper ? ", hyper" : "",
+                        distance);
+        }
+    }
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ TEST(WrongBranch, RefusesTheFalseRootOfTiedWeights) {
     Network network;
     network.streams = 1;
     network.mixers.assign(2, Mixer::Constant(1, 1, 0.2));
-    network.branch = TiedBranch{1.0};
+    network.branch = tied_branch(2, 1.0);
     auto green = dyson::green(network, {{0.3, 0.3}, {0.3, 0.1}, {0.3, 0.02}, {0.3, 0.005}});
     EXPECT_EQ(tests::wrong_branch(network, green, false), "");
     green.g[2] = {1.521, -0.992};

@@ -238,7 +238,7 @@ TEST_F(Cli, RefusesModelFilesByKey) {
     folder_.write("bound.json", R"({"streams": 1, "depth": 1, "mixers": [[[1]]],
                                    "noise": {"kind": "bound", "sigma2": 0.1}})");
     folder_.write("tied.json", R"({"streams": 1, "depth": 1, "mixers": [[[1]]],
-                                   "noise": {"kind": "tied", "sigma2": [0.1]}})");
+                                   "noise": {"kind": "tied", "sigma2": [0.1, 0.2]}})");
     folder_.write("cut.json", R"({"streams": 1, "depth": 1, "mixers": [[[1)");
     refused({"--model", "typo.json"}, {"typo.json", "unknown key 'detph'"});
     refused({"--model", "bound.json"}, {"bound.json", "'bound'", "accepted: isotropic, activation"});

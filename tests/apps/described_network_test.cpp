@@ -60,7 +60,7 @@ TEST(DescribedNetwork, EveryGoldenCaseIsAccepted) {
         const auto path = folder.write("case.json", entry.dump());
         DescribedNetwork described;
         ASSERT_NO_THROW(described = describe({"--model", path.string()})) << entry["name"];
-        EXPECT_EQ(branch_name(described.network.branch), entry["noise"]["kind"]) << entry["name"];
+        EXPECT_EQ(branch_name(described.network.branch), entry["noise"]["kind"].get<std::string>()) << entry["name"];
         EXPECT_EQ(described.short_name, "case");
         EXPECT_FALSE(described.recipe);
         ++cases;
@@ -173,19 +173,19 @@ TEST(DescribedNetwork, MixersOfAFileLeaveWeightsToBeDrawn) {
 }
 
 TEST(DescribedNetwork, TiedBranches) {
-    EXPECT_EQ(branch_of<TiedBranch>({"--branch", "tied", "--noise", "0.6"}).sigma2, 0.6 / 3);
-    EXPECT_EQ(branch_of<TiedBranch>({"--branch", "tied", "--sigma2", "0.4"}).sigma2, 0.4);
+    EXPECT_EQ(branch_of<TiedBranch>({"--branch", "tied", "--noise", "0.6"}).sigma2, List(3, 0.6 / 3));
+    EXPECT_EQ(branch_of<TiedBranch>({"--branch", "tied", "--sigma2", "0.4"}).sigma2, List(3, 0.4));
     EXPECT_FALSE(branch_of<TiedBranch>({"--branch", "tied"}).hyper_connection());
     const auto drawn = draw_connections(2, 1, false, 1);
     for (const Words& words :
          {Words{"--branch", "tied", "--pre", "drawn"}, {"--branch", "tied", "--post", "drawn"}}) {
         const auto tied = branch_of<TiedBranch>(words);
-        EXPECT_EQ(tied.pre, drawn.pre[0]);
-        EXPECT_EQ(tied.post, drawn.post[0]);
+        EXPECT_EQ(tied.pre, std::vector<Eigen::VectorXd>(3, drawn.pre[0]));
+        EXPECT_EQ(tied.post, std::vector<Eigen::VectorXd>(3, drawn.post[0]));
     }
     const auto mean = branch_of<TiedBranch>({"--branch", "tied", "--pre", "mean", "--post", "1,2"});
-    EXPECT_EQ(mean.pre, Eigen::Vector2d(0.5, 0.5));
-    EXPECT_EQ(mean.post, Eigen::Vector2d(1, 2));
+    EXPECT_EQ(mean.pre, std::vector<Eigen::VectorXd>(3, Eigen::Vector2d(0.5, 0.5)));
+    EXPECT_EQ(mean.post, std::vector<Eigen::VectorXd>(3, Eigen::Vector2d(1, 2)));
     EXPECT_NO_THROW(describe({"--mixer", "identity", "--branch", "tied", "--depth", "1000"}))
         << "size is for the theory to judge";
 }

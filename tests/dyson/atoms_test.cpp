@@ -26,7 +26,8 @@ public:
 
     Eigen::VectorXd singular_values() {
         Eigen::MatrixXd j = Eigen::MatrixXd::Identity(size(), size());
-        tied_ = gaussian(std::holds_alternative<TiedBranch>(network_.branch) && hyper() ? width_ : size());
+        for (std::size_t l = 0; l < network_.mixers.size(); ++l)
+            tied_.push_back(gaussian(hyper() ? width_ : size()));
         for (std::size_t l = 0; l < network_.mixers.size(); ++l)
             j = (kronecker(network_.mixers[l], static_cast<int>(width_)) + branch(l)) * j;
         return j.jacobiSvd().singularValues();
@@ -75,15 +76,15 @@ private:
             return std::sqrt(b->sigma_w2[l]) * (d.asDiagonal() * gaussian(size()));
         }
         const auto& b = std::get<TiedBranch>(network_.branch);
-        const Eigen::MatrixXd f = std::sqrt(b.sigma2) * tied_;
-        return b.hyper_connection() ? outer(b.post, b.pre, f) : f;
+        const Eigen::MatrixXd f = std::sqrt(b.sigma2[l]) * tied_[first_with_weights(network_)[l]];
+        return b.hyper_connection() ? outer(b.post[l], b.pre[l], f) : f;
     }
 
     Network network_;
     Eigen::Index width_;
     std::mt19937_64 engine_{11};
     std::normal_distribution<double> normal_;
-    Eigen::MatrixXd tied_;
+    std::vector<Eigen::MatrixXd> tied_;  ///< of the set whose first layer it is
 };
 
 /// Every cluster of equal singular values of a draw is an atom found, and the other way round.
@@ -146,7 +147,7 @@ public:
     Network tied(std::vector<Mixer> mixers) {
         Network network = hyper(std::move(mixers));
         const auto& branch = std::get<HyperConnectionBranch>(network.branch);
-        network.branch = TiedBranch{0.3, branch.pre[0], branch.post[0]};
+        network.branch = tied_branch(network.mixers.size(), 0.3, branch.pre[0], branch.post[0]);
         return network;
     }
 
@@ -247,8 +248,7 @@ TEST(Atoms, OfMixersAndConnectionsThatShareTheirDirections) {
     // Tied, A's eigenvectors shared by pre and post.
     Network tied = draw.tied({Mixer(Eigen::Vector4d(1, -1, 0.5, 2).asDiagonal()),
                               Mixer(Eigen::Vector4d(2, 1, 0.5, -1).asDiagonal())});
-    std::get<TiedBranch>(tied.branch).pre = Eigen::Vector4d(1, 0.5, 0, 0);
-    std::get<TiedBranch>(tied.branch).post = Eigen::Vector4d(-1, 1, 0, 0);
+    tied.branch = tied_branch(2, 0.3, Eigen::Vector4d(1, 0.5, 0, 0), Eigen::Vector4d(-1, 1, 0, 0));
     expect_atoms_of_a_draw(tied, "tied, diagonal");
 }
 
@@ -283,7 +283,13 @@ TEST(Atoms, OfManySmallIntegers) {
         }
         if (trial % 3 == 0) {
             const Eigen::VectorXd pre = branch.pre[0], post = branch.post[0];
-            network.branch = TiedBranch{0.3, pre, post};
+            network.branch = tied_branch(mixers.size(), 0.3, pre, post);
+        }
+        if (trial % 3 == 1) {
+            TiedBranch turns{branch.sigma2, branch.pre, branch.post};
+            for (std::size_t l = 0; l < mixers.size(); ++l) turns.weights.push_back(static_cast<int>(l % 2));
+            turns.sigma2.back() = 1.2;
+            network.branch = turns;
         }
         with_atoms += atoms(network).empty() ? 0 : 1;
         expect_atoms_of_a_draw(network, ("trial " + std::to_string(trial)).c_str(), 8);

@@ -58,7 +58,10 @@ std::vector<Case> cases(int depth, int n = 3) {
     const Network skeleton = draw_network(mixers::Family::gaussian, n, depth, 1, 0);
     const HyperConnectionBranch connection = hyper(n, 1, 1);
     std::vector<double> noise;
+    std::vector<int> turns;
     for (int l = 0; l < depth; ++l) noise.push_back(0.3 + 0.1 * l);
+    for (int l = 0; l < depth; ++l) turns.push_back(l % 2);
+    const HyperConnectionBranch several = hyper(n, depth, 0.2);
     const auto activation = [&](Activation kind, std::vector<double> q) {
         return with(skeleton, ActivationBranch{noise, kind, std::move(q)});
     };
@@ -70,8 +73,12 @@ std::vector<Case> cases(int depth, int n = 3) {
         {"relu", activation({ActivationKind::relu}, {})},
         {"bernoulli", activation({ActivationKind::bernoulli, 0.3}, {})},
         {"hard-tanh", activation({ActivationKind::hard_tanh}, std::vector<double>(layers, 0.8))},
-        {"tied", with(skeleton, TiedBranch{0.25})},
-        {"tied hyper-connection", with(skeleton, TiedBranch{0.25, connection.pre[0], connection.post[0]})},
+        {"tied", with(skeleton, tied_branch(layers, 0.25))},
+        {"tied hyper-connection",
+         with(skeleton, tied_branch(layers, 0.25, connection.pre[0], connection.post[0]))},
+        {"tied by turns", with(skeleton, TiedBranch{noise, {}, {}, turns})},
+        {"tied hyper-connection by turns",
+         with(skeleton, TiedBranch{several.sigma2, several.pre, several.post, turns})},
     };
 }
 
@@ -136,12 +143,12 @@ TEST(Moments, OfDeepNetworksStayFinite) {
     // aᴸ at depths where it leaves the range of double.
     const Network deep = make_network(Mixer::Identity(2, 2) * 1e-3, 400, 1, 1e-6);
     EXPECT_NEAR(log_mean_square(deep), 400 * std::log(2e-6), 1e-9);
-    Network tied = with(deep, TiedBranch{1e-30});
+    Network tied = with(deep, tied_branch(400, 1e-30));
     EXPECT_NEAR(log_mean_square(tied), 800 * std::log(1e-3), 1e-6);
     // Identity and equal variances: E s² = (1 + σ²)ᴸ without ties; with them more, by the paths they share.
     const Network flat = make_network(Mixer::Identity(2, 2), 300, 1, 1e-3);
     EXPECT_NEAR(log_mean_square(flat), 300 * std::log1p(1e-3), 1e-12);
-    tied = with(flat, TiedBranch{1e-3});
+    tied = with(flat, tied_branch(300, 1e-3));
     // E |(1 + X)ᴸ|² = Σ_k C(L, k)² σ^{2k}
     double sum = 0, term = 1;
     for (int k = 0; k <= 300; ++k) {
@@ -272,9 +279,9 @@ TEST(Moments, KappaCountsLayersDominatedByNoise) {
 TEST(Moments, KappaOfOtherBranchesIsKnownInAGapAndForOneLayer) {
     const Network one = make_network(Mixer::Identity(2, 2), 1, 1, 0),
                   two = make_network(Mixer::Identity(2, 2), 2, 1, 0);
-    EXPECT_EQ(*kappa(with(two, TiedBranch{0.9})), 0);
-    EXPECT_EQ(*kappa(with(one, TiedBranch{1.1})), 1);
-    EXPECT_FALSE(kappa(with(two, TiedBranch{1.1})).has_value());
+    EXPECT_EQ(*kappa(with(two, tied_branch(2, 0.9))), 0);
+    EXPECT_EQ(*kappa(with(one, tied_branch(1, 1.1))), 1);
+    EXPECT_FALSE(kappa(with(two, tied_branch(2, 1.1))).has_value());
     // t = 2 beside a = 1, and t = ½: gaps from either side; t = 1 and ½: none.
     EXPECT_EQ(*kappa(with(one, IsotropicBranch{{}, {{2}}})), 0);
     EXPECT_EQ(*kappa(with(one, IsotropicBranch{{}, {{0.5}}})), 0);

@@ -106,7 +106,7 @@ TEST(OneLayer, RefusesOtherNetworks) {
     const Network two = make_network(Mixer::Identity(2, 2), 2, 1, 0.1);
     EXPECT_THROW(one_layer_green(two, 1.0), std::invalid_argument);
     Network tied = make_network(Mixer::Identity(2, 2), 1, 1, 0.1);
-    tied.branch = TiedBranch{0.1};
+    tied.branch = tied_branch(1, 0.1);
     EXPECT_THROW(one_layer_green(tied, 1.0), std::invalid_argument);
 }
 

@@ -138,7 +138,7 @@ TEST(Printed, Equation7IsNoLawWhereNoiseIsLarge) {
 
 TEST(Printed, RefusesWhatItDoesNotCover) {
     Network network = make_network(Mixer::Identity(2, 2), 1, 1, 0.1);
-    network.branch = TiedBranch{0.1};
+    network.branch = tied_branch(network.mixers.size(), 0.1);
     EXPECT_THROW(make_printed(network), std::invalid_argument);
     EXPECT_THROW(make_printed(make_network(Mixer::Zero(2, 2), 1, 1, 0.1)), std::invalid_argument);
 }

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 
 namespace spectra::dyson {
@@ -68,8 +69,8 @@ public:
     }
 
 private:
-    Eigen::MatrixXd gaussian(Eigen::Index n, bool same = false) {
-        if (same) engine_.seed(2);
+    Eigen::MatrixXd gaussian(Eigen::Index n, std::optional<unsigned> set = {}) {
+        if (set) engine_.seed(2 + *set);
         normal_.reset();
         Eigen::MatrixXd x(n, n);
         for (auto& value : x.reshaped()) value = normal_(engine_) / std::sqrt(static_cast<double>(n));
@@ -105,8 +106,10 @@ private:
             return std::sqrt(b->sigma_w2[l]) * (d.asDiagonal() * gaussian(size));
         }
         const auto& b = std::get<TiedBranch>(network_.branch);
-        if (!b.hyper_connection()) return std::sqrt(b.sigma2) * gaussian(size, true);
-        return outer(b.post, b.pre, std::sqrt(b.sigma2) * gaussian(width_, true));
+        const auto set = b.weights.empty() ? 0U : static_cast<unsigned>(b.weights[l]);
+        const double sigma = std::sqrt(b.sigma2[l]);
+        if (!b.hyper_connection()) return sigma * gaussian(size, set);
+        return outer(b.post[l], b.pre[l], sigma * gaussian(width_, set));
     }
 
     Network network_;
@@ -136,8 +139,8 @@ TEST(Range, BoundsDrawsOfEveryBranch) {
                                    ActivationBranch{variance, {ActivationKind::silu}, q},
                                    ActivationBranch{variance, {ActivationKind::relu}, q},
                                    ActivationBranch{variance, {ActivationKind::erf}, q},
-                                   TiedBranch{0.02},
-                                   TiedBranch{0.1, hyper.pre[0], hyper.post[0]}};
+                                   tied_branch(layers, 0.02),
+                                   tied_branch(layers, 0.1, hyper.pre[0], hyper.post[0])};
         for (const Branch& branch : branches) {
             network.branch = branch;
             const Range bounds = range(network);

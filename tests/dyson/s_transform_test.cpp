@@ -196,7 +196,7 @@ TEST(STransform, RefusesWhereItIsNotExact) {
     EXPECT_THROW(make_s_transform(draw_network(mixers::Family::gaussian, 3, 2, 1, 0.1)),
                  std::invalid_argument);
     Network network = draw_network(mixers::Family::orthogonal, 3, 2, 1, 0.1);
-    network.branch = TiedBranch{0.1};
+    network.branch = tied_branch(network.mixers.size(), 0.1);
     EXPECT_FALSE(s_transform_is_exact(network));
     network.branch = IsotropicBranch{{}, {{0.1, 0.2}}};
     EXPECT_FALSE(s_transform_is_exact(network));

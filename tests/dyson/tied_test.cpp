@@ -26,7 +26,7 @@ Network tied_network(std::vector<Mixer> mixers, double sigma2, const Eigen::Vect
     network.streams = static_cast<int>(mixers.front().rows());
     network.width = 1;
     network.mixers = std::move(mixers);
-    network.branch = TiedBranch{sigma2, pre, post};
+    network.branch = tied_branch(network.mixers.size(), sigma2, pre, post);
     return network;
 }
 
@@ -40,11 +40,28 @@ Network draw_tied(mixers::Family family, int streams, int depth, double sigma2, 
 Network with_hyper_connection(Network network) {
     const int n = network.streams;
     auto& branch = std::get<TiedBranch>(network.branch);
-    branch.pre.resize(n);
-    branch.post.resize(n);
+    Eigen::VectorXd pre(n), post(n);
     for (int i = 0; i < n; ++i) {
-        branch.pre(i) = (1 + 0.4 * i) / n;
-        branch.post(i) = 1.3 - 0.2 * i;
+        pre(i) = (1 + 0.4 * i) / n;
+        post(i) = 1.3 - 0.2 * i;
+    }
+    branch.pre.assign(network.mixers.size(), pre);
+    branch.post.assign(network.mixers.size(), post);
+    return network;
+}
+
+/// Sets of weights that take turns, with a size, pre and post of every layer's own.
+Network by_turns(Network network, int sets) {
+    auto& branch = std::get<TiedBranch>(network.branch);
+    for (std::size_t l = 0; l < network.mixers.size(); ++l) {
+        const double x = static_cast<double>(l);
+        branch.weights.push_back(static_cast<int>(l) % sets);
+        branch.sigma2[l] *= 1 + 0.4 * std::cos(2 * x);
+        if (!branch.hyper_connection()) continue;
+        for (Eigen::Index i = 0; i < network.streams; ++i) {
+            branch.pre[l](i) += 0.2 * std::sin(x + 2 * static_cast<double>(i));
+            branch.post[l](i) -= 0.3 * std::cos(x + static_cast<double>(i));
+        }
     }
     return network;
 }
@@ -78,10 +95,14 @@ Complex plain_tied_green(const Network& network, Complex omega) {
         pencil.block(w(l + 1), v(l), n, n) = one;
         pencil.block(v(l), w(l + 1), n, n) = one;
     }
-    const auto covariance = [&](const Eigen::MatrixXcd& block, const Eigen::VectorXd& read,
-                                const Eigen::VectorXd& write) -> Eigen::MatrixXcd {
-        if (!branch.hyper_connection()) return branch.sigma2 * block.trace() / static_cast<double>(n) * one;
-        return branch.sigma2 * read.cast<Complex>().dot(block * read) * write * write.transpose();
+    using Vectors = std::vector<Eigen::VectorXd>;
+    const auto covariance = [&](const Eigen::MatrixXcd& block, Eigen::Index i, Eigen::Index j,
+                                const Vectors& read, const Vectors& write) -> Eigen::MatrixXcd {
+        const auto k = static_cast<std::size_t>(i), l = static_cast<std::size_t>(j);
+        if (!branch.weights.empty() && branch.weights[k] != branch.weights[l]) return 0 * one;
+        const double variance = std::sqrt(branch.sigma2[k] * branch.sigma2[l]);
+        if (!branch.hyper_connection()) return variance * block.trace() / static_cast<double>(n) * one;
+        return variance * read[k].cast<Complex>().dot(block * read[l]) * write[k] * write[l].transpose();
     };
     Eigen::MatrixXcd m = Complex(0, -1) * Eigen::MatrixXcd::Identity(size, size);
     for (int k = 0; k < 5000; ++k) {
@@ -89,9 +110,9 @@ Complex plain_tied_green(const Network& network, Complex omega) {
         for (Eigen::Index i = 0; i < depth; ++i) {
             for (Eigen::Index j = 0; j < depth; ++j) {
                 matrix.block(v(i), v(j), n, n) -=
-                    covariance(m.block(w(i), w(j), n, n), branch.pre, branch.post);
+                    covariance(m.block(w(i), w(j), n, n), i, j, branch.pre, branch.post);
                 matrix.block(w(i), w(j), n, n) -=
-                    covariance(m.block(v(i), v(j), n, n), branch.post, branch.pre);
+                    covariance(m.block(v(i), v(j), n, n), i, j, branch.post, branch.pre);
             }
         }
         const Eigen::MatrixXcd next = matrix.inverse();
@@ -141,8 +162,8 @@ TEST(Tied, ReproducesEveryGoldenValue) {
         }
         Network network = tied_network(mixers, entry["noise"]["sigma2"]);
         if (entry["noise"].contains("pre"))
-            network.branch = TiedBranch{entry["noise"]["sigma2"], vector(entry["noise"]["pre"]),
-                                        vector(entry["noise"]["post"])};
+            network.branch = tied_branch(mixers.size(), entry["noise"]["sigma2"],
+                                         vector(entry["noise"]["pre"]), vector(entry["noise"]["post"]));
         Tracker tracker(make_tied(network), log_far, {-4.0});
         for (std::size_t k = 0; k < entry["omega"].size(); ++k) {
             const Complex omega(entry["omega"][k][0], entry["omega"][k][1]);
@@ -160,7 +181,9 @@ TEST(Tied, EqualsThePlainFixedPointOnTheWholeMatrix) {
     for (const int n : {1, 2, 3}) {
         for (const int depth : {1, 2, 3, 5}) {
             const Network isotropic = draw_tied(mixers::Family::gaussian, n, depth, 0.5 / depth);
-            for (const Network& network : {isotropic, with_hyper_connection(isotropic)}) {
+            const Network hyper = with_hyper_connection(isotropic);
+            for (const Network& network : {isotropic, hyper, by_turns(isotropic, 1), by_turns(hyper, 1),
+                                           by_turns(isotropic, 2), by_turns(hyper, 2)}) {
                 for (const Complex omega : {Complex(0.7, 0.5), Complex(1.4, 0.4), Complex(0.0, 0.6)}) {
                     const Complex expected = plain_tied_green(network, omega);
                     EXPECT_LT(std::abs(green_at(network, omega) - expected), 1e-11 * std::abs(expected))
@@ -171,24 +194,27 @@ TEST(Tied, EqualsThePlainFixedPointOnTheWholeMatrix) {
     }
 }
 
-TEST(Tied, IsTheChainForOneLayer) {
-    for (const bool hyper : {false, true}) {
-        Network tied = draw_tied(mixers::Family::bistochastic, 4, 1, 0.3);
-        if (hyper) tied = with_hyper_connection(tied);
-        const auto& branch = std::get<TiedBranch>(tied.branch);
-        Network independent = tied;
-        if (hyper)
-            independent.branch = HyperConnectionBranch{{branch.sigma2}, {branch.pre}, {branch.post}, {}};
-        else
-            independent.branch = IsotropicBranch{{branch.sigma2}, {}};
-        Tracker chain(make_chain(independent), log_far, {-4.0});
-        for (const Complex omega : {Complex(0.9, 0.01), Complex(0.2, 0.05), Complex(1.3, 0.2)}) {
-            const Solution solution = chain.solve(omega);
-            ASSERT_TRUE(solution.ok());
-            const Complex expected = green_of(chain, solution);
-            EXPECT_LT(std::abs(green_at(tied, omega) - expected), 1e-11 * std::abs(expected)) << omega;
+TEST(Tied, IsTheChainWhereEveryLayerHasItsOwnWeights) {
+    for (const bool hyper : {false, true})
+        for (const int depth : {1, 2, 5}) {
+            Network tied = draw_tied(mixers::Family::bistochastic, 4, depth, 0.3);
+            if (hyper) tied = with_hyper_connection(tied);
+            tied = by_turns(tied, depth);
+            const auto& branch = std::get<TiedBranch>(tied.branch);
+            Network independent = tied;
+            if (hyper)
+                independent.branch = HyperConnectionBranch{branch.sigma2, branch.pre, branch.post, {}};
+            else
+                independent.branch = IsotropicBranch{branch.sigma2, {}};
+            Tracker chain(make_chain(independent), log_far, {-4.0});
+            for (const Complex omega : {Complex(0.9, 0.01), Complex(0.2, 0.05), Complex(1.3, 0.2)}) {
+                const Solution solution = chain.solve(omega);
+                ASSERT_TRUE(solution.ok());
+                const Complex expected = green_of(chain, solution);
+                EXPECT_LT(std::abs(green_at(tied, omega) - expected), 1e-10 * std::abs(expected))
+                    << omega << ", L = " << depth;
+            }
         }
-    }
 }
 
 TEST(Tied, PowersOfOneGinibreMatrixFollowTheFussCatalanLaw) {
@@ -218,9 +244,11 @@ TEST(Tied, FindsTheEdgeOfAGinibrePowerOnTheRealAxis) {
 }
 
 TEST(Tied, KeepsItsAccuracyAtSmallSingularValues) {
-    for (const int depth : {2, 3}) {
-        const Network network =
+    // Powers of a product of free Ginibre matrices follow the same law.
+    for (const auto& [depth, sets] : {std::pair(2, 1), {3, 1}, {4, 2}, {4, 4}, {6, 3}}) {
+        Network network =
             tied_network(std::vector<Mixer>(static_cast<std::size_t>(depth), Mixer::Zero(2, 2)), 1);
+        for (int l = 0; l < depth; ++l) std::get<TiedBranch>(network.branch).weights.push_back(l % sets);
         Tracker tracker(make_tied(network), log_far, {-30.0});
         for (const double log_s : {-5.0, -15.0, -30.0}) {
             const Solution solution = tracker.solve(log_s, 0);
@@ -229,7 +257,7 @@ TEST(Tied, KeepsItsAccuracyAtSmallSingularValues) {
             const Complex expected = s * fuss_catalan_green(depth, 1, s);
             EXPECT_LT(std::abs(tracker.equation().scaled_green(solution.omega, solution.m) - expected),
                       1e-9 * std::abs(expected))
-                << "L = " << depth << ", ln s = " << log_s;
+                << "L = " << depth << ", sets = " << sets << ", ln s = " << log_s;
         }
     }
 }
@@ -271,8 +299,10 @@ TEST(Tied, RefusesAnUnstableRealRootInAGap) {
 TEST(Tied, DenseAndMatrixFreeNewtonAgree) {
     const Network isotropic = draw_tied(mixers::Family::bistochastic, 3, 6, 0.05);
     const Network recurrent = draw_tied(mixers::Family::cayley, 2, 5, 0.05, true);
-    for (const Network& network : {isotropic, recurrent, with_hyper_connection(isotropic)}) {
-        Tracker dense(make_tied(network, 100), log_far, {-4.0}), free(make_tied(network, 0), log_far, {-4.0});
+    const Network hyper = with_hyper_connection(isotropic);
+    for (const Network& network : {isotropic, recurrent, hyper, by_turns(isotropic, 2), by_turns(hyper, 2)}) {
+        Tracker dense(make_tied(network, 1000), log_far, {-4.0}),
+            free(make_tied(network, 0), log_far, {-4.0});
         for (const double log_s : {0.5, 0.0, -1.5, -5.0}) {
             const Solution a = dense.solve(log_s, 0), b = free.solve(log_s, 0);
             ASSERT_TRUE(a.ok() && b.ok()) << log_s;
@@ -285,7 +315,8 @@ TEST(Tied, DenseAndMatrixFreeNewtonAgree) {
 
 TEST(Tied, FarSolutionIsRightToSecondOrder) {
     const Network isotropic = draw_tied(mixers::Family::gaussian, 3, 4, 0.2);
-    for (const Network& network : {isotropic, with_hyper_connection(isotropic)}) {
+    const Network hyper = with_hyper_connection(isotropic);
+    for (const Network& network : {isotropic, hyper, by_turns(isotropic, 2), by_turns(hyper, 3)}) {
         const auto equation = make_tied(network);
         double previous = 0;
         for (const double log_scale : {5.0, 6.0}) {
@@ -326,7 +357,8 @@ TEST(Tied, MeanSquareOfSmallCases) {
     // One layer of a hyper-connection: |A|²/n + σ² |pre|² |post|²/n.
     const Network hyper = with_hyper_connection(draw_tied(mixers::Family::orthogonal, 3, 1, s2));
     const auto& branch = std::get<TiedBranch>(hyper.branch);
-    EXPECT_NEAR(mean_square(hyper), 1 + s2 * branch.pre.squaredNorm() * branch.post.squaredNorm() / 3, 1e-14);
+    EXPECT_NEAR(mean_square(hyper), 1 + s2 * branch.pre[0].squaredNorm() * branch.post[0].squaredNorm() / 3,
+                1e-14);
 }
 
 TEST(Tied, MixingKeepsASolutionAndItsScales) {

@@ -78,7 +78,7 @@ TEST(TwoLayers, RefusesOtherNetworks) {
     EXPECT_THROW(two_layers_green(make_network(Mixer::Identity(2, 2), 1, 1, 0.1), Complex(1, 1)),
                  std::invalid_argument);
     Network tied = make_network(Mixer::Identity(2, 2), 2, 1, 0.1);
-    tied.branch = TiedBranch{0.1};
+    tied.branch = tied_branch(2, 0.1);
     EXPECT_THROW(two_layers_green(tied, Complex(1, 1)), std::invalid_argument);
 }
 

@@ -96,11 +96,13 @@ struct BranchReference {
                                      layer, stream(layer)));
     }
     MatrixOf<Scalar> operator()(const TiedBranch& branch) const {
+        std::size_t first = 0;
+        while (!branch.weights.empty() && branch.weights[first] != branch.weights[layer]) ++first;
         if (!branch.hyper_connection())
-            return factor_reference<Scalar>(network.size(), branch.sigma2, {}, 0, stream(0));
+            return factor_reference<Scalar>(network.size(), branch.sigma2[layer], {}, 0, stream(first));
         return hyper_reference<Scalar>(
-            branch.pre, branch.post,
-            factor_reference<Scalar>(network.width, branch.sigma2, {}, 0, stream(0)));
+            branch.pre[layer], branch.post[layer],
+            factor_reference<Scalar>(network.width, branch.sigma2[layer], {}, 0, stream(first)));
     }
 };
 
@@ -147,10 +149,30 @@ inline HyperConnectionBranch hyper_connection(int streams, int depth, double sig
     return out;
 }
 
+/// Two sets of weights that take turns, with sizes, pre and post of every layer's own.
+inline TiedBranch taking_turns(int streams, int depth, double sigma2, bool hyper) {
+    TiedBranch out;
+    for (int l = 0; l < depth; ++l) {
+        out.sigma2.push_back(sigma2 * (1 + 0.3 * std::cos(2.0 * l)));
+        out.weights.push_back(l % 2 == 0 ? 7 : 3);
+        if (!hyper) continue;
+        out.pre.push_back(reading(streams, static_cast<std::size_t>(l)));
+        out.post.push_back(writing(streams, static_cast<std::size_t>(l)));
+    }
+    return out;
+}
+
 /// Every branch model, for a network of that many streams and layers, of variances about σ².
 inline std::vector<std::pair<std::string, Branch>> every_branch(int streams, int depth, double sigma2) {
     const auto layers = static_cast<std::size_t>(depth);
     const std::vector<double> variances(layers, sigma2);
+    std::vector<int> sets;
+    std::vector<Eigen::VectorXd> pre, post;
+    for (std::size_t l = 0; l < layers; ++l) {
+        sets.push_back(l % 2 == 0 ? 7 : 3);
+        pre.push_back(reading(streams, l % 2));
+        post.push_back(writing(streams, l % 2));
+    }
     const double s = std::sqrt(sigma2);
     const BranchLaw one = {{0.2 * s, 0.9 * s, 1.4 * s}};
     BranchLaw each;
@@ -173,8 +195,10 @@ inline std::vector<std::pair<std::string, Branch>> every_branch(int streams, int
         {"hyper-connection", hyper_connection(streams, depth, sigma2)},
         {"hyper-connection of one law", hyper_connection(streams, depth, sigma2, one)},
         {"hyper-connection of a law a layer", hyper_connection(streams, depth, sigma2, each)},
-        {"tied", TiedBranch{sigma2}},
-        {"tied hyper-connection", TiedBranch{sigma2, reading(streams, 0), writing(streams, 0)}},
+        {"tied", tied_branch(layers, sigma2)},
+        {"tied hyper-connection", tied_branch(layers, sigma2, reading(streams, 0), writing(streams, 0))},
+        {"tied by turns", TiedBranch{variances, {}, {}, sets}},
+        {"tied hyper-connection by turns", TiedBranch{variances, pre, post, sets}},
     };
 }
 
@@ -206,14 +230,14 @@ inline double exact_mean_square(const Network& network) {
     return t.trace() / n;
 }
 
-/// E s² of two tied layers at width p, by Wick's theorem: J = A₂A₁ + A₂X + XA₁ + XX, with X = B ⊗ F, F of
-/// size m and B = post preᵀ; isotropic: n = 1, B = 1 and m = N, but for the mixers' traces.
+/// E s² of two layers with the same X at width p, by Wick's theorem: J = A₂A₁ + A₂X + XA₁ + XX, with X = B ⊗
+/// F, F of size m and B = post preᵀ; isotropic: n = 1, B = 1 and m = N, but for the mixers' traces.
 ///
 /// E tr FSFᵀ = σ² tr S, E F S F = σ² Sᵀ/m, E tr FFFᵀFᵀ/m = σ⁴(1 + 2/m²). Infinite width: m = ∞.
 inline double exact_tied_mean_square(const Network& network, double m) {
     const auto& branch = std::get<TiedBranch>(network.branch);
     const double n = network.streams;
-    const double v = branch.sigma2;
+    const double v = branch.sigma2.at(0);
     const Mixer& first = network.mixers.at(0);
     const Mixer& second = network.mixers.at(1);
     const double mixers = (second * first).squaredNorm() / n;
@@ -222,7 +246,7 @@ inline double exact_tied_mean_square(const Network& network, double m) {
                2 * v * (first.trace() / n) * (second.trace() / n) + 2 * v / m * (second * first).trace() / n +
                v * v * (1 + 2 / (m * m));
     }
-    const Eigen::MatrixXd b = branch.post * branch.pre.transpose();
+    const Eigen::MatrixXd b = branch.post.at(0) * branch.pre.at(0).transpose();
     return mixers + v * ((b * first).squaredNorm() + (second * b).squaredNorm()) / n +
            2 * v * (second * b).cwiseProduct(b * first).sum() / n +
            2 * v / m * (second * first).cwiseProduct(b * b).sum() / n +

@@ -81,7 +81,7 @@ TEST(Layer, EveryBranchIsScaledExactly) {
                         EXPECT_NEAR(square / static_cast<double>(layer.law->size()), 1, 20 * epsilon) << name;
                         EXPECT_EQ(layer.law->size(), layer.hyper_connection() ? 5U : 15U) << name;
                     } else if (layer.hyper_connection()) {
-                        const std::size_t own = layer.tied ? 0 : l;
+                        const std::size_t own = layer.weights.value_or(l);
                         const Eigen::MatrixXd expected =
                             std::sqrt(sigma2) * writing(3, own) * reading(3, own).transpose();
                         EXPECT_LE((layer.sigma * unit * layer.post * layer.pre.transpose() - expected).norm(),
@@ -128,7 +128,7 @@ TEST(Layer, OtherMixersKeepTheBranches) {
             EXPECT_EQ(direct[l].exponent, changed[l].exponent) << name;
             EXPECT_EQ(direct[l].pre, changed[l].pre) << name;
             EXPECT_EQ(direct[l].post, changed[l].post) << name;
-            EXPECT_EQ(direct[l].tied, changed[l].tied) << name;
+            EXPECT_EQ(direct[l].weights, changed[l].weights) << name;
             ASSERT_EQ(direct[l].neurons.has_value(), changed[l].neurons.has_value()) << name;
             if (direct[l].neurons) {
                 EXPECT_EQ(direct[l].neurons->sigma_w, changed[l].neurons->sigma_w) << name;

@@ -170,10 +170,14 @@ TEST(Product, RunsTheNetworkForwardWhereSlopesAreOfItsOwn) {
 
 TEST(Product, TiedLayersAndNoiselessOnesAreHeldOnceOrNotAtAll) {
     auto network = draw_network(mixers::Family::bistochastic, 2, 4, 10, 0);
-    network.branch = TiedBranch{0.3};
+    network.branch = tied_branch(4, 0.3);
     EXPECT_EQ(product_of(network, all).held(), 400 * sizeof(double));
-    network.branch = TiedBranch{0.3, reading(2, 0), writing(2, 0)};
+    network.branch = tied_branch(4, 0.3, reading(2, 0), writing(2, 0));
     EXPECT_EQ(product_of(network, all).held(), 100 * sizeof(double));
+    network.branch = taking_turns(2, 4, 0.3, true);
+    EXPECT_EQ(product_of(network, all).held(), 2 * 100 * sizeof(double));
+    EXPECT_EQ(montecarlo::Product::bytes(montecarlo::scaled_layers(network), 2, 10),
+              2 * 100 * sizeof(double));
     network.branch = hyper_connection(2, 4, 0.3);
     EXPECT_EQ(product_of(network, all).held(), 4 * 100 * sizeof(double));
     network.branch = IsotropicBranch{{0, 0.1, 0, 0.2}};

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -167,7 +168,7 @@ TEST(Rounding, MeanSquareOfEveryBranch) {
                 const double out = expectation(scaled_layers(network)).log_mean_square;
                 if (!std::holds_alternative<TiedBranch>(branch)) {
                     EXPECT_NEAR(out, std::log(exact_mean_square(network)), 1e-13) << name;
-                } else if (depth == 2) {
+                } else if (depth == 2 && std::get<TiedBranch>(branch).weights.empty()) {
                     EXPECT_NEAR(
                         out,
                         std::log(exact_tied_mean_square(network, std::numeric_limits<double>::infinity())),
@@ -177,6 +178,41 @@ TEST(Rounding, MeanSquareOfEveryBranch) {
             }
         }
     }
+}
+
+TEST(Rounding, AWeightSetForEveryLayerIsIndependentLayers) {
+    auto network = draw_network(mixers::Family::gaussian, 3, 6, 5, 0);
+    for (const bool hyper : {false, true}) {
+        auto branch = taking_turns(3, 6, 0.4, hyper);
+        branch.weights = {0, 1, 2, 3, 4, 5};
+        network.branch = branch;
+        const double own = expectation(scaled_layers(network)).log_mean_square;
+        network.branch = IsotropicBranch{branch.sigma2};
+        if (hyper) network.branch = HyperConnectionBranch{branch.sigma2, branch.pre, branch.post};
+        EXPECT_NEAR(own, expectation(scaled_layers(network)).log_mean_square, 1e-12);
+    }
+}
+
+TEST(Rounding, PowersOfTwoSetsThatTakeTurns) {
+    // n = 1: a_1 and a_2 with X and X', J = ((a_2 + X')(a_1 + X))². Words are orthogonal: of their letters
+    // X'·X X'·X a word keeps those of any subset, and two subsets that spell the same word add up.
+    const double a1 = 0.7, a2 = -0.4, s1 = 0.6, s2 = 0.9;
+    std::map<std::string, double> words;
+    for (unsigned code = 0; code < 16; ++code) {
+        double factor = 1;
+        std::string word;
+        for (unsigned k = 0; k < 4; ++k) {
+            const bool noise = (code >> k & 1U) != 0, second = k % 2 == 1;
+            factor *= noise ? (second ? s2 : s1) : (second ? a2 : a1);
+            if (noise) word += second ? 'y' : 'x';
+        }
+        words[word] += factor;
+    }
+    double expected = 0;
+    for (const auto& [word, factor] : words) expected += factor * factor;
+    auto network = make_network({Mixer{{a1}}, Mixer{{a2}}, Mixer{{a1}}, Mixer{{a2}}}, 5, {0, 0, 0, 0});
+    network.branch = TiedBranch{{s1 * s1, s2 * s2, s1 * s1, s2 * s2}, {}, {}, {0, 1, 0, 1}};
+    EXPECT_NEAR(expectation(scaled_layers(network)).log_mean_square, std::log(expected), 1e-13);
 }
 
 /// ln Σ_k (m over k)² r^k: E s² of (1 + X)^m, σ² = r, at infinite width.
@@ -196,7 +232,7 @@ TEST(Rounding, TiedPowersAtAnyDepthAndScale) {
         for (const double ratio : {1e-4, 0.1, 3.0}) {
             for (const int depth : {1, 2, 10, 200}) {
                 auto network = make_network(a * Mixer::Identity(1, 1), depth, 4, 0);
-                network.branch = TiedBranch{ratio * a * a};
+                network.branch = tied_branch(network.mixers.size(), ratio * a * a);
                 std::vector<double> log_power;  // of a^{−2m} E tr (a + X)^m (a + X)^mᵀ
                 for (int m = 0; m <= depth; ++m) log_power.push_back(log_mean_square_of_power(m, ratio));
                 const auto out = expectation(scaled_layers(network));
@@ -213,7 +249,7 @@ TEST(Rounding, TiedPowersAtAnyDepthAndScale) {
         }
     }
     auto network = make_network(Mixer::Zero(2, 2), 3, 4, 0);
-    network.branch = TiedBranch{0};
+    network.branch = tied_branch(3, 0);
     EXPECT_EQ(expectation(scaled_layers(network)).log_mean_square, -std::numeric_limits<double>::infinity());
 }
 

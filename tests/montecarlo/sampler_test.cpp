@@ -138,7 +138,7 @@ TEST(Sampler, HyperConnectionsAreKroneckerProducts) {
             if (tied && !law.empty()) continue;
             auto network = make_network(Mixer::Zero(4, 4), 2, 12, 0);
             if (tied) {
-                network.branch = TiedBranch{0.6, reading(4, 0), writing(4, 0)};
+                network.branch = tied_branch(2, 0.6, reading(4, 0), writing(4, 0));
             } else {
                 network.branch = hyper_connection(4, 2, 0.6, law);
             }
@@ -170,8 +170,8 @@ TEST(Sampler, HyperConnectionsAreKroneckerProducts) {
 TEST(Sampler, TiedLayersShareTheBranch) {
     for (const bool hyper : {false, true}) {
         auto network = make_network(Mixer::Zero(3, 3), 5, 4, 0);
-        TiedBranch branch{0.4};
-        if (hyper) branch = TiedBranch{0.4, reading(3, 0), writing(3, 0)};
+        TiedBranch branch = tied_branch(5, 0.4);
+        if (hyper) branch = tied_branch(5, 0.4, reading(3, 0), writing(3, 0));
         network.branch = branch;
         const Eigen::MatrixXd x = drawn_branch(network, 0, 2, 6);
         for (const int l : {1, 4}) EXPECT_EQ(drawn_branch(network, l, 2, 6), x);
@@ -186,8 +186,37 @@ TEST(Sampler, TiedLayersShareTheBranch) {
     // One layer has nothing to share it with.
     auto network = draw_network(mixers::Family::bistochastic, 3, 1, 4, 0.3);
     const Eigen::MatrixXd independent = sampled(network, 2, 6);
-    network.branch = TiedBranch{0.3};
+    network.branch = tied_branch(1, 0.3);
     EXPECT_EQ(sampled(network, 2, 6), independent);
+}
+
+TEST(Sampler, SetsOfWeightsTakeTurns) {
+    for (const bool hyper : {false, true}) {
+        auto network = draw_network(mixers::Family::gaussian, 3, 5, 4, 0);
+        auto branch = taking_turns(3, 5, 0.4, hyper);
+        network.branch = branch;
+        const Eigen::MatrixXd expected = jacobian_reference(network, 2, 6);
+        EXPECT_LE((sampled(network, 2, 6) - expected).norm(), 100 * epsilon * expected.norm());
+        // Only which layers agree counts, not how the sets are called.
+        const Eigen::MatrixXd drawn = sampled(network, 2, 6);
+        branch.weights = {5, 0, 5, 0, 5};
+        network.branch = branch;
+        EXPECT_EQ(sampled(network, 2, 6), drawn);
+        // One set is what it is without naming it, and a set for every layer is independent layers.
+        branch.weights = {4, 4, 4, 4, 4};
+        network.branch = branch;
+        const Eigen::MatrixXd named = sampled(network, 2, 6);
+        branch.weights = {};
+        network.branch = branch;
+        EXPECT_EQ(sampled(network, 2, 6), named);
+        EXPECT_NE(named, drawn);
+        branch.weights = {1, 2, 3, 4, 5};
+        network.branch = branch;
+        const Eigen::MatrixXd own = sampled(network, 2, 6);
+        network.branch = IsotropicBranch{branch.sigma2};
+        if (hyper) network.branch = HyperConnectionBranch{branch.sigma2, branch.pre, branch.post};
+        EXPECT_EQ(sampled(network, 2, 6), own);
+    }
 }
 
 TEST(Sampler, BranchesOfALawHaveItsSingularValues) {

@@ -123,7 +123,7 @@ TEST(Simulate, MeanSquareOfEveryBranch) {
                 network.branch = branch;
                 double exact = 0;
                 if (const auto* tied = std::get_if<TiedBranch>(&branch)) {
-                    if (depth != 2) continue;
+                    if (depth != 2 || !tied->weights.empty()) continue;
                     exact = exact_tied_mean_square(network, tied->hyper_connection() ? 5 : 15);
                 } else {
                     exact = exact_mean_square(network);
@@ -140,10 +140,12 @@ TEST(Simulate, MeanSquareOfEveryBranch) {
 TEST(Simulate, MeanSquareOfTiedLayersAtLargeWidth) {
     // The recursion is that of infinite width: 2 E(2p) − E(p) is, but for 1/p².
     for (const bool hyper : {false, true}) {
-        for (const auto family : {mixers::Family::bistochastic, mixers::Family::orthogonal}) {
+        for (const auto family :
+             {mixers::Family::bistochastic, mixers::Family::orthogonal, mixers::Family::cayley}) {
             auto network = draw_network(family, 3, 4, 1, 0);
-            network.branch = TiedBranch{0.2};
-            if (hyper) network.branch = TiedBranch{0.2, reading(3, 0), writing(3, 0)};
+            network.branch = tied_branch(4, 0.2);
+            if (hyper) network.branch = tied_branch(4, 0.2, reading(3, 0), writing(3, 0));
+            if (family == mixers::Family::cayley) network.branch = taking_turns(3, 4, 0.2, hyper);
             const auto layers = montecarlo::scaled_layers(network);
             const auto sampled = [&](int width, int samples) {
                 montecarlo::RunningMean mean;
@@ -405,11 +407,12 @@ TEST(Simulate, MemoryNeeded) {
     };
     constexpr std::size_t matrix = 2 * 100 * 100 * sizeof(double);  // in two threads
     EXPECT_EQ(with(ActivationBranch{std::vector<double>(10, 1)}), small);
-    EXPECT_EQ(with(TiedBranch{1}), small + matrix);
+    EXPECT_EQ(with(tied_branch(10, 1)), small + matrix);
     EXPECT_GT(with(IsotropicBranch{{}, {{1, 2}}}), small + matrix);
     EXPECT_LT(with(IsotropicBranch{{}, {{1, 2}}}), small + 3 * matrix);
     EXPECT_EQ(with(hyper_connection(4, 10, 1)), small - matrix + matrix / 16 + matrix / 2);
-    EXPECT_EQ(with(TiedBranch{1, reading(4, 0), writing(4, 0)}), small - matrix + matrix / 8 + matrix / 2);
+    EXPECT_EQ(with(tied_branch(10, 1, reading(4, 0), writing(4, 0))),
+              small - matrix + matrix / 8 + matrix / 2);
     // A checkpoint copies values. A GPU is given samples, and gives them back, a block at a time; the
     // processor takes over where there is none.
     settings.checkpoint = [](const Simulation&) {};

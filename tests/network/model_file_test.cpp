@@ -191,29 +191,43 @@ TEST(ModelFile, RefusesHyperConnectionsByKey) {
 
 TEST(ModelFile, ReadsTiedBranches) {
     const auto plain = branch_of<TiedBranch>(tied);
-    EXPECT_EQ(plain.sigma2, 0.3);
+    EXPECT_EQ(plain.sigma2, (std::vector<double>{0.3, 0.3}));
+    EXPECT_TRUE(plain.weights.empty());
     EXPECT_FALSE(plain.hyper_connection());
     json noise = tied;
     noise["pre"] = {0.5, 0.25};
     noise["post"] = {1, 2};
     const auto connected = branch_of<TiedBranch>(noise);
     EXPECT_TRUE(connected.hyper_connection());
-    EXPECT_EQ(connected.pre, Eigen::Vector2d(0.5, 0.25));
-    EXPECT_EQ(connected.post, Eigen::Vector2d(1, 2));
+    EXPECT_EQ(connected.pre, std::vector<Eigen::VectorXd>(2, Eigen::Vector2d(0.5, 0.25)));
+    EXPECT_EQ(connected.post, std::vector<Eigen::VectorXd>(2, Eigen::Vector2d(1, 2)));
     EXPECT_EQ(sigma2(model_from_json(with_noise(noise), "case.json")), (std::vector<double>{0.3, 0.3}));
+    noise["sigma2"] = {0.1, 0.2};
+    noise["pre"] = {{1, 2}, {3, 4}};
+    noise["weights"] = {2, 0};
+    const auto turns = branch_of<TiedBranch>(noise);
+    EXPECT_EQ(turns.sigma2, (std::vector<double>{0.1, 0.2}));
+    EXPECT_EQ(turns.pre[1], Eigen::Vector2d(3, 4));
+    EXPECT_EQ(turns.post[1], Eigen::Vector2d(1, 2));
+    EXPECT_EQ(turns.weights, (std::vector<int>{2, 0}));
 }
 
 TEST(ModelFile, RefusesTiedBranchesByKey) {
     refused(with_noise({{"kind", "tied"}}), {"sigma2", "missing"});
-    refused(noise_with(tied, "sigma2", {0.1, 0.1}), {"sigma2", "array", "one number"});
+    refused(noise_with(tied, "sigma2", {0.1, 0.1, 0.1}), {"sigma2 has 3 values", "one number, or one per"});
+    refused(noise_with(tied, "weights", 1), {"weights is a JSON number", "accepted: 2 integers"});
+    refused(noise_with(tied, "weights", {1}), {"weights is 1 values", "accepted: 2 integers"});
+    for (const json& bad : {json(-1), json(0.5), json("a"), json(1e12)})
+        refused(noise_with(tied, "weights", {0, bad}), {"weights", "accepted: 2 integers, 0 or more"});
     refused(noise_with(tied, "sigma2", -1), {"sigma2", "0 or more"});
     refused(noise_with(tied, "pre", {1, 1}), {"post", "missing"});
     refused(noise_with(tied, "post", {1, 1}), {"pre", "missing"});
     json noise = tied;
     noise["post"] = {1, 1};
-    refused(noise_with(noise, "pre", {{1, 1}, {1, 1}}), {"pre", "accepted: 2 finite numbers"});
+    refused(noise_with(noise, "pre", {{1, 1}, {1, 1}, {1, 1}}), {"pre has 3 vectors for depth 2"});
     refused(noise_with(noise, "pre", {1}), {"pre", "1 entries"});
-    refused(noise_with(tied, "singular_values", {1}), {"unknown key 'singular_values'", "sigma2, pre, post"});
+    refused(noise_with(tied, "singular_values", {1}),
+            {"unknown key 'singular_values'", "sigma2, pre, post, weights"});
 }
 
 TEST(ModelFile, ReadsActivations) {

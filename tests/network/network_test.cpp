@@ -99,13 +99,13 @@ TEST(Network, SaysWhatItsBranchIs) {
     EXPECT_EQ(branch_name(HyperConnectionBranch{}), "hyper-connection");
     EXPECT_EQ(branch_name(TiedBranch{}), "tied");
     EXPECT_FALSE(TiedBranch{}.hyper_connection());
-    EXPECT_TRUE((TiedBranch{0.1, half, half}).hyper_connection());
+    EXPECT_TRUE(tied_branch(3, 0.1, half, half).hyper_connection());
 }
 
 TEST(Network, VariancesOfEveryBranch) {
     using List = std::vector<double>;
     EXPECT_EQ(sigma2(with_branch(HyperConnectionBranch{{1, 2, 3}, halves, halves})), (List{1, 2, 3}));
-    EXPECT_EQ(sigma2(with_branch(TiedBranch{0.5})), (List{0.5, 0.5, 0.5}));
+    EXPECT_EQ(sigma2(with_branch(tied_branch(3, 0.5))), (List{0.5, 0.5, 0.5}));
     const Activation relu = activation_from_name("relu"), erf = activation_from_name("erf");
     EXPECT_EQ(sigma2(with_branch(ActivationBranch{{1, 2, 3}, relu})), (List{0.5, 1, 1.5}));
     const auto of_erf = sigma2(with_branch(ActivationBranch{{1, 2, 3}, erf, {0.1, 0.1, 7}}));
@@ -124,7 +124,7 @@ TEST(Network, SingularValuesOfTheBranch) {
     EXPECT_EQ(branch_law(with_branch(IsotropicBranch{{}, sets}), 1), (List{2, 3}));
     EXPECT_EQ(branch_law(with_branch(HyperConnectionBranch{{}, halves, halves, {{5, 6}}}), 2), (List{5, 6}));
     EXPECT_TRUE(branch_law(valid(), 0).empty());
-    EXPECT_TRUE(branch_law(with_branch(TiedBranch{1}), 0).empty());
+    EXPECT_TRUE(branch_law(with_branch(tied_branch(3, 1)), 0).empty());
     EXPECT_TRUE(branch_law(with_branch(ActivationBranch{{1, 1, 1}}), 0).empty());
 }
 
@@ -182,12 +182,31 @@ TEST(Network, RefusesConnectionsThatDoNotFit) {
         expect_refused([&, &b = bad] { check(with_branch(HyperConnectionBranch{s, halves, b})); }, words);
     }
     EXPECT_NO_THROW(check(with_branch(HyperConnectionBranch{s, halves, halves})));
-    EXPECT_NO_THROW(check(with_branch(TiedBranch{1, half, half})));
-    expect_refused([&] { check(with_branch(TiedBranch{1, half, {}})); }, {"post", "0 entries"});
-    expect_refused([&] { check(with_branch(TiedBranch{1, {}, half})); }, {"pre", "0 entries"});
-    expect_refused([&] { check(with_branch(TiedBranch{1, wrong[1], half})); }, {"pre", "3 entries"});
+    EXPECT_NO_THROW(check(with_branch(tied_branch(3, 1, half, half))));
+    expect_refused([&] { check(with_branch(tied_branch(3, 1, half))); }, {"post", "0 vectors"});
+    expect_refused([&] { check(with_branch(tied_branch(3, 1, {}, half))); }, {"pre", "0 vectors"});
+    expect_refused(
+        [&] {
+            check(with_branch(TiedBranch{s, wrong, halves}));
+        },
+        {"pre of layer 2", "3 entries"});
     for (const double bad : {-1.0, nan, infinity})
-        expect_refused([&] { check(with_branch(TiedBranch{bad})); }, {"sigma2", "0 or more"});
+        expect_refused([&] { check(with_branch(tied_branch(3, bad))); }, {"sigma2", "0 or more"});
+    expect_refused([&] { check(with_branch(tied_branch(2, 1))); }, {"sigma2", "2 values for 3 layers"});
+    expect_refused(
+        [&] {
+            check(with_branch(TiedBranch{s, {}, {}, {0, 1}}));
+        },
+        {"weights has 2 values for 3 layers", "one per layer"});
+}
+
+TEST(Network, SaysWhichLayersHaveTheSameWeights) {
+    using Layers = std::vector<std::size_t>;
+    const std::vector<double> s{1, 1, 1};
+    EXPECT_EQ(first_with_weights(valid()), (Layers{0, 1, 2}));
+    EXPECT_EQ(first_with_weights(with_branch(tied_branch(3, 1))), (Layers{0, 0, 0}));
+    EXPECT_EQ(first_with_weights(with_branch(TiedBranch{s, {}, {}, {9, 2, 9}})), (Layers{0, 1, 0}));
+    EXPECT_EQ(first_with_weights(with_branch(TiedBranch{s, {}, {}, {3, 2, 1}})), (Layers{0, 1, 2}));
 }
 
 }  // namespace

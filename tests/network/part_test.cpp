@@ -19,6 +19,9 @@ TEST(Part, KeepsTheLayersAskedFor) {
         if (const auto* hyper = std::get_if<HyperConnectionBranch>(&part.branch)) {
             EXPECT_EQ(hyper->post[0], std::get<HyperConnectionBranch>(network.branch).post[last]);
         }
+        if (const auto* tied = std::get_if<TiedBranch>(&part.branch); tied && tied->hyper_connection()) {
+            EXPECT_EQ(tied->pre[0], std::get<TiedBranch>(network.branch).pre[last]);
+        }
         const Network first = part_of(network, 0, last);
         check(first);
         EXPECT_EQ(first.mixers[0], network.mixers[0]) << name;

@@ -16,8 +16,8 @@ namespace {
 using nlohmann::json;
 using List = std::vector<double>;
 
-const std::vector<std::string> optional_fields{"sigma_w2", "preactivation_variance", "pre", "post",
-                                               "branch_singular_values"};
+const std::vector<std::string> optional_fields{"sigma_w2", "preactivation_variance", "pre",
+                                               "post",     "branch_singular_values", "weights"};
 
 /// A branch of a network of two layers and four streams, as the result file and as JSON hold it.
 class BranchOutput : public ::testing::Test {
@@ -134,18 +134,26 @@ TEST_F(BranchOutput, HyperConnection) {
 }
 
 TEST_F(BranchOutput, Tied) {
-    write(TiedBranch{0.3});
+    write(tied_branch(2, 0.3));
     expect_names("tied", "none");
     expect_field("sigma2", {2}, {0.3, 0.3});
     expect_only({});
 
     const Eigen::Vector4d a(1, 2, 3, 4), c(-1, 0, 1, 2);
-    write(TiedBranch{0.3, a, c});
+    write(tied_branch(2, 0.3, a, c));
     expect_names("tied", "none");
     expect_field("pre", {2, 4}, {1, 2, 3, 4, 1, 2, 3, 4});
     expect_field("post", {2, 4}, {-1, 0, 1, 2, -1, 0, 1, 2});
     expect_only({"pre", "post"});
     EXPECT_NE(page_.find("tied hyper-connection"), std::string::npos) << page_;
+
+    write(TiedBranch{{0.3, 0.1}, {}, {}, {4, 4}});
+    expect_field("sigma2", {2}, {0.3, 0.1});
+    expect_only({});
+    write(TiedBranch{{0.3, 0.1}, {a, c}, {c, a}, {1, 0}});
+    expect_field("pre", {2, 4}, {1, 2, 3, 4, -1, 0, 1, 2});
+    expect_field("weights", {2}, {1, 0});
+    expect_only({"pre", "post", "weights"});
 }
 
 }  // namespace

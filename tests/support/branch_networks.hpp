@@ -35,9 +35,13 @@ inline std::vector<BranchNetwork> branch_networks() {
          network(Family::bistochastic, 3, 3, HyperConnectionBranch{{0.3, 0.1, 0.2}, ways.pre, ways.post})},
         {"hyper_connection_law",
          network(Family::bistochastic, 3, 3, HyperConnectionBranch{{}, ways.pre, ways.post, law})},
-        {"tied", network(Family::gaussian, 2, 3, TiedBranch{0.2})},
+        {"tied", network(Family::gaussian, 2, 3, tied_branch(3, 0.2))},
         {"tied_hyper_connection",
-         network(Family::orthogonal, 3, 3, TiedBranch{0.2, ways.pre[0], ways.post[0]})},
+         network(Family::orthogonal, 3, 3, tied_branch(3, 0.2, ways.pre[0], ways.post[0]))},
+        {"tied_by_turns",
+         network(Family::gaussian, 2, 4, TiedBranch{{0.2, 0.1, 0.3, 0.05}, {}, {}, {1, 0, 1, 0}})},
+        {"tied_hyper_connection_by_turns",
+         network(Family::bistochastic, 3, 3, TiedBranch{{0.3, 0.1, 0.2}, ways.pre, ways.post, {0, 1, 0}})},
     };
 }
 

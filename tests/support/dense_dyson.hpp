@@ -105,18 +105,26 @@ private:
         if (const auto* b = std::get_if<ActivationBranch>(&network_.branch)) return averaged(p, m, *b);
         const auto* tied = std::get_if<TiedBranch>(&network_.branch);
         const auto* hyper = std::get_if<HyperConnectionBranch>(&network_.branch);
+        const auto first = first_with_weights(network_);
+        const auto variance = sigma2(network_);
         for (Eigen::Index l = 0; l < depth_; ++l) {
             for (Eigen::Index k = 0; k < depth_; ++k) {
-                if (k != l && tied == nullptr) continue;
+                if (first[at(k)] != first[at(l)]) continue;
                 Matrix write = one, read = one;
                 Complex gw = tr(m, w(l), w(k)), gv = tr(m, v(l), v(k));
                 if (hyper != nullptr || (tied != nullptr && tied->hyper_connection())) {
-                    const Eigen::VectorXcd pre = (hyper ? hyper->pre[at(l)] : tied->pre).cast<Complex>();
-                    const Eigen::VectorXcd post = (hyper ? hyper->post[at(l)] : tied->post).cast<Complex>();
-                    write = post * post.transpose();
-                    read = pre * pre.transpose();
-                    gw = (pre.transpose() * m.block(w(l), w(k), n_, n_) * pre).value();
-                    gv = (post.transpose() * m.block(v(l), v(k), n_, n_) * post).value();
+                    const auto& pre = hyper ? hyper->pre : tied->pre;
+                    const auto& post = hyper ? hyper->post : tied->post;
+                    write = (post[at(l)] * post[at(k)].transpose()).cast<Complex>();
+                    read = (pre[at(l)] * pre[at(k)].transpose()).cast<Complex>();
+                    gw = (read.transpose() * m.block(w(l), w(k), n_, n_)).trace();
+                    gv = (write.transpose() * m.block(v(l), v(k), n_, n_)).trace();
+                }
+                if (tied != nullptr) {
+                    const double size = std::sqrt(variance[at(l)] * variance[at(k)]);
+                    p.block(v(l), v(k), n_, n_) -= size * gw * write;
+                    p.block(w(l), w(k), n_, n_) -= size * gv * read;
+                    continue;
                 }
                 p.block(v(l), v(k), n_, n_) -= factor(l, gw, gv) * write;
                 p.block(w(l), w(k), n_, n_) -= factor(l, gv, gw) * read;

@@ -170,11 +170,12 @@ private:
                 return "hyper-connection with a law";
             }
             case 5:
-                network.branch = TiedBranch{noise.front()};
+                network.branch = tied_branch(noise.size(), noise.front());
                 return "tied";
             default: {
                 const Connections ways = draw_ways(stream, index, network);
-                network.branch = TiedBranch{noise.front(), ways.pre.front(), ways.post.front()};
+                network.branch =
+                    tied_branch(noise.size(), noise.front(), ways.pre.front(), ways.post.front());
                 return "tied hyper-connection";
             }
         }

@@ -327,7 +327,7 @@ private:
         const double* const own = parameters_.data() + begin * stride + l * layer_numbers;
         return {layers[l],
                 l,
-                {seed, first, layers[l].tied ? 0 : static_cast<std::uint32_t>(l)},
+                {seed, first, layers[l].weights.value_or(static_cast<std::uint32_t>(l))},
                 {{own, stride}, streams_, width_},
                 {own + layer_numbers - 2, stride},
                 {own + layer_numbers - 1, stride},
