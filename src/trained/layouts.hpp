@@ -1,0 +1,35 @@
+#pragma once
+
+#include "checkpoint/tensor_file.hpp"
+#include "trained/input_point.hpp"
+#include "trained/layout_map.hpp"
+#include "trained/stack.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+/// From the weight files people have to the mixers of a trained model, without Torch: docs/layouts.md.
+namespace spectra::trained {
+
+/// "spectra", "edelta", "tokenbender", …: whose code names its tensors so.
+std::vector<std::string> layout_names();
+
+/// The layout that a file's keys belong to, whatever stands before them ("model.", "module.", "_orig_mod.",
+/// "core."). Refuses (std::invalid_argument, one line) a file of none: it names the layouts, or says that a
+/// model known to have no mixers has none.
+std::string recognise(const checkpoint::TensorFile& file);
+
+struct LayoutOptions {
+    std::string layout;            ///< of layout_names(); empty: recognised
+    std::optional<LayoutMap> map;  ///< in place of a layout
+    InputPoint input;              ///< where the input-dependent part is taken
+};
+
+/// The connections of the file's model. Reads the tensors it needs and no others; at zero input these are the
+/// biases, and not the projections whose input is 0. Stack::input is "every input" where nothing depends on
+/// it. Whatever is missing, of another shape or not finite is refused: std::invalid_argument, one line that
+/// begins with the file's name and has key and shape.
+Stack read_stack(const checkpoint::TensorFile& file, const LayoutOptions& options = {});
+
+}  // namespace spectra::trained
