@@ -170,6 +170,25 @@ ProbedSample probe_sample(const std::vector<Layer>& layers, int streams, int wid
     return out;
 }
 
+Quadrature summary(const std::vector<ProbedSample>& samples, int values) {
+    Quadrature out;
+    Totals totals;
+    double log_floor = -infinity;
+    for (const auto& sample : samples) {
+        for (const double x : log_quantiles(sample.probes, values))
+            out.log_values.push_back(x + log_scale(sample.exponent));
+        log_floor = std::max(log_floor, sample.log_floor);
+        totals.add(sample);
+        ++out.samples;
+    }
+    if (out.samples > 0) {
+        out.probes = static_cast<int>(samples.front().probes.size());
+        totals.finish(out);
+        out.law = Spectrum::from_log_values(out.log_values, log_floor);
+    }
+    return out;
+}
+
 Quadrature quadrature(const std::function<std::vector<Layer>(std::uint32_t)>& layers_of, int streams,
                       int width, const QuadratureOptions& options) {
     if (options.samples < 0)
@@ -179,25 +198,15 @@ Quadrature quadrature(const std::function<std::vector<Layer>(std::uint32_t)>& la
         throw std::invalid_argument("probes is " + std::to_string(options.probes) +
                                     "; it must be at least 1");
     const auto begin = std::chrono::steady_clock::now();
-    Quadrature out;
-    out.probes = options.probes;
-    Totals totals;
-    double log_floor = -infinity;
+    std::vector<ProbedSample> samples;
     for (int s = 0; s < options.samples; ++s) {
         if (options.stop != nullptr && options.stop->load()) break;
         const auto number = static_cast<std::uint32_t>(s);
-        const auto sample = probe_sample(layers_of(number), streams, width, number, options);
-        for (const double x : log_quantiles(sample.probes, streams * width))
-            out.log_values.push_back(x + log_scale(sample.exponent));
-        log_floor = std::max(log_floor, sample.log_floor);
-        totals.add(sample);
-        ++out.samples;
-        if (options.progress) options.progress(out.samples, options.samples);
+        samples.push_back(probe_sample(layers_of(number), streams, width, number, options));
+        if (options.progress) options.progress(s + 1, options.samples);
     }
-    if (out.samples > 0) {
-        totals.finish(out);
-        out.law = Spectrum::from_log_values(out.log_values, log_floor);
-    }
+    auto out = summary(samples, streams * width);
+    out.probes = options.probes;
     out.seconds = seconds_since(begin);
     return out;
 }

@@ -60,6 +60,9 @@ struct Quadrature {
     double seconds = 0;
 };
 
+/// What probes of several Jacobians say together, `values` singular values each.
+Quadrature summary(const std::vector<ProbedSample>& samples, int values);
+
 /// `layers_of` gives the layers of a sample.
 Quadrature quadrature(const std::function<std::vector<Layer>(std::uint32_t)>& layers_of, int streams,
                       int width, const QuadratureOptions& options);

@@ -353,16 +353,19 @@ public:
         geo_proj_->named_parameters()["2.bias"][-1] = gate_bias_;
     }
     Output forward(const Tensor& x, const Branch& branch) override {
-        const auto m = mixing(x);
+        const auto m = turn(x);
         const auto turned = apply_mixer(m.matrix, x);
         const auto [pre, post] = routes(turned);
         return {turned + written(post, branch(read(pre, turned))), penalty(m.raw)};
     }
+    /// F reads pre · (A X) = (Aᵀ pre) · X.
     Mixing mixing(const Tensor& x) override {
         const auto guard = no_autocast();
-        const auto seen = precise(pooling_ == Pooling::published ? pooled(x, pooling_) : x);
-        const auto raw = geo_proj_->forward(norm_->forward(seen));
-        return {family().matrix(raw), {}, {}, raw};
+        auto m = turn(x);
+        const auto [pre, post] = routes(apply_mixer(m.matrix, x));
+        m.pre = torch::matmul(pre.unsqueeze(-2), m.matrix).squeeze(-2);
+        m.post = post;
+        return m;
     }
 
 private:
@@ -373,6 +376,12 @@ private:
         nn::LayerNorm norm;
         nn::Linear proj;
     };
+    Mixing turn(const Tensor& x) {
+        const auto guard = no_autocast();
+        const auto seen = precise(pooling_ == Pooling::published ? pooled(x, pooling_) : x);
+        const auto raw = geo_proj_->forward(norm_->forward(seen));
+        return {family().matrix(raw), {}, {}, raw};
+    }
     std::pair<Tensor, Tensor> routes(const Tensor& x) const {
         const auto guard = no_autocast();
         const auto n = streams();

@@ -132,15 +132,18 @@ Tensor implicit_gradient(const Tensor& p, const Tensor& g, int64_t sweeps) {
     return p * (g - u - v.mT());
 }
 
-/// Hands a gradient on, and refuses to be differentiated.
+/// Hands a gradient on, and refuses to be differentiated with respect to the logits. With respect to what
+/// came from above it is linear, and products with a Jacobian need that.
 class OnceDifferentiable : public torch::autograd::Function<OnceDifferentiable> {
 public:
-    static Tensor forward(AutogradContext* /*context*/, const Tensor& gradient, const Tensor& /*logits*/,
-                          const Tensor& /*upstream*/) {
+    static Tensor forward(AutogradContext* /*context*/, const Tensor& gradient, const Tensor& /*logits*/) {
         return gradient.clone();
     }
-    static variable_list backward(AutogradContext* /*context*/, const variable_list& /*gradients*/) {
-        throw std::logic_error("sinkhorn: the implicit gradient has no derivative; use Backward::unrolled");
+    static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+        if (context->needs_input_grad(1))
+            throw std::logic_error(
+                "sinkhorn: the implicit gradient has no derivative; use Backward::unrolled");
+        return {gradients[0], Tensor()};
     }
 };
 
@@ -162,16 +165,14 @@ public:
         const Tensor& logits = saved[0];
         Tensor gradient;
         {
-            const torch::NoGradGuard no_graph;
             const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-            const Tensor& p = saved[1];
+            const Tensor p = saved[1].detach();
             const Tensor upstream = gradients[0].to(torch::kDouble).reshape(p.sizes());
             gradient = implicit_gradient(p, upstream, context->saved_data["sweeps"].toInt())
                            .reshape(logits.sizes())
                            .to(logits.scalar_type());
         }
-        if (torch::GradMode::is_enabled())
-            gradient = OnceDifferentiable::apply(gradient, logits, gradients[0]);
+        if (torch::GradMode::is_enabled()) gradient = OnceDifferentiable::apply(gradient, logits);
         return {gradient, Tensor(), Tensor(), Tensor()};
     }
 };

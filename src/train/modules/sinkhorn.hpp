@@ -24,7 +24,8 @@ namespace spectra::train {
 ///    u = h_row − Pv, v = h_col − Pᵀu. Its rate is σ₂(P)², so that at the identity-like start (0.997)
 ///    the gradient is far from converged: a comparison, not a choice.
 /// sinkhorn_iterations = 0 takes both to tolerance; unrolled refuses it. Both work in double inside and give
-/// back the logits' type. They can be differentiated once: a second derivative throws std::logic_error.
+/// back the logits' type. They can be differentiated once: a second derivative throws std::logic_error. (The
+/// gradient as a function of what comes from above is linear, and that it can be differentiated by.)
 torch::Tensor sinkhorn(const torch::Tensor& logits, const MixerOptions& options = {});
 
 }  // namespace spectra::train

@@ -1,0 +1,370 @@
+#include "train/measure.hpp"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace spectra::train {
+
+using torch::Tensor;
+
+namespace {
+
+/// The model in double while it lives; floats come back as they were.
+class Widened {
+public:
+    Widened(torch::nn::Module& module, bool wanted) : module_(module) {
+        const auto parameters = module.parameters();
+        if (parameters.empty()) return;
+        before_ = parameters.front().scalar_type();
+        if (wanted && before_ != torch::kDouble) {
+            module.to(torch::kDouble);
+            changed_ = true;
+        }
+    }
+    ~Widened() {
+        if (changed_) module_.to(before_);
+    }
+    Widened(const Widened&) = delete;
+    Widened& operator=(const Widened&) = delete;
+
+private:
+    torch::nn::Module& module_;
+    torch::ScalarType before_ = torch::kFloat;
+    bool changed_ = false;
+};
+
+/// While it lives, backward passes do not collect gradients of parameters.
+class WithoutParameters {
+public:
+    explicit WithoutParameters(torch::nn::Module& module) {
+        for (auto& p : module.parameters())
+            if (p.requires_grad()) wanted_.push_back(p.requires_grad_(false));
+    }
+    ~WithoutParameters() {
+        for (auto& p : wanted_) p.requires_grad_(true);
+    }
+    WithoutParameters(const WithoutParameters&) = delete;
+    WithoutParameters& operator=(const WithoutParameters&) = delete;
+
+private:
+    std::vector<Tensor> wanted_;
+};
+
+Tensor embedded(Transformer& model, const Tensor& input) {
+    if (input.dim() < 2 || input.size(0) != 1)
+        throw std::invalid_argument(
+            fmt::format("measuring takes one sequence, (1, tokens, …); got {} of them", input.size(0)));
+    const torch::NoGradGuard no_grad;
+    const auto like = model.parameters().front();
+    return model.embed(input.is_floating_point() ? input.to(like.options()) : input.to(like.device()));
+}
+
+int64_t token_of(const Tensor& state, int64_t token) {
+    const auto steps = state.size(1), t = token < 0 ? steps + token : token;
+    if (t < 0 || t >= steps)
+        throw std::invalid_argument(
+            fmt::format("token {} is not there: the input has {} (0 to {})", token, steps, steps - 1));
+    return t;
+}
+
+/// `states` (1, T, C) for each row of a batch (B, C), with that row in place of token t.
+Tensor with_token(const Tensor& states, const Tensor& rows, int64_t t) {
+    const auto all = states.expand({rows.size(0), states.size(1), states.size(2)});
+    return torch::cat({all.narrow(1, 0, t), rows.unsqueeze(1), all.slice(1, t + 1)}, 1);
+}
+
+/// A function of whole sequences, (B, T, ·) → (B, T, ·).
+using SequenceFunction = std::function<Tensor(const Tensor&)>;
+
+/// Token t alone where t is a number of `states`; all of them where `like` has them all.
+Tensor fitting(const Tensor& states, const Tensor& like, int64_t t) {
+    const auto same = states.size(1) == like.size(1) ? states : states.narrow(1, t, 1);
+    return same.expand({like.size(0), -1, -1}).contiguous();
+}
+
+/// Does token t of g depend on that token alone? Asked at random states: actual ones may be all the same.
+bool acts_alone(const SequenceFunction& g, const Tensor& states, int64_t t) {
+    const torch::NoGradGuard no_grad;
+    const auto generator = at::make_generator<at::CPUGeneratorImpl>(1);
+    const auto random =
+        torch::randn(states.sizes(), generator, torch::dtype(torch::kDouble)).to(states.options());
+    const auto among = g(random).select(1, t), alone = g(random.narrow(1, t, 1)).select(1, 0);
+    const double rounding = states.scalar_type() == torch::kDouble ? 1e-13 : 1e-5;
+    return (among - alone).norm().item<double>() <= rounding * among.norm().item<double>();
+}
+
+/// ∂(token t of g)/∂(token t) at `states`, the other tokens held, and left out where they do not matter.
+Tensor token_jacobian(const SequenceFunction& g, const Tensor& states, int64_t t,
+                      const JacobianOptions& options) {
+    if (states.size(1) > 1 && acts_alone(g, states, t))
+        return token_jacobian(g, states.narrow(1, t, 1), 0, options);
+    return exact_jacobian([&](const Tensor& rows) { return g(with_token(states, rows, t)).select(1, t); },
+                          states[0][t], options);
+}
+
+Tensor on_host(const Tensor& t) {
+    return t.detach().to(torch::kCPU, torch::kDouble).contiguous();
+}
+
+Tensor identity(int64_t n) {
+    return torch::eye(n, torch::kDouble);
+}
+
+double squared_norm(const Tensor& t) {
+    return t.square().sum().item<double>();
+}
+
+Eigen::MatrixXd to_eigen(const Tensor& matrix) {
+    const auto columns = matrix.t().contiguous();
+    return Eigen::Map<const Eigen::MatrixXd>(columns.data_ptr<double>(), matrix.size(0), matrix.size(1));
+}
+
+Eigen::VectorXd vector_of(const Tensor& v) {
+    return to_eigen(v.reshape({-1, 1}));
+}
+
+/// What one connection is at one token: everything in double on the host.
+struct Seen {
+    Tensor matrix;     ///< as Connection::mixing says; the identity where it says nothing
+    Tensor pre, post;  ///< or undefined
+    Tensor jacobian;   ///< Y
+    Tensor core;       ///< F, p×p, of a branch that reads and writes one combination of streams
+    Tensor frozen;     ///< Y°
+};
+
+/// A connection round its branch, at the states before it. With z what the branch's norm is given and v what
+/// the branch gives, the next state is h(x, v(z(x))), and
+///
+///     Y = ∂h/∂x + (∂h/∂v ∂v/∂z) ∂z/∂x.
+///
+/// Only ∂v/∂z, attention, sees other tokens for most connections, and it is but p wide.
+class Sublayer {
+public:
+    Sublayer(Connection& connection, const Connection::Branch& branch, const Tensor& before, int64_t token,
+             const JacobianOptions& options)
+        : connection_(connection), branch_(branch), before_(before), token_(token), options_(options) {
+        const torch::NoGradGuard no_grad;
+        next_ = connection_
+                    .forward(before_, {[this](const Tensor& z) {
+                                           read_ = z;
+                                           return branch_.norm(z);
+                                       },
+                                       [this](const Tensor& z) { return given_ = branch_.core(z); }})
+                    .state;
+    }
+
+    const Tensor& next() const { return next_; }
+
+    Seen seen() {
+        Seen out;
+        mix(out);
+        const auto channels = before_.size(2), n = out.matrix.size(0), p = channels / n;
+        Tensor through;  // ∂h/∂v ∂v/∂z
+        if (out.pre.defined() && connection_.branch_width() == p) {
+            out.core = token_jacobian(branch_, read_, token_, options_);
+            through = torch::kron(out.post.unsqueeze(1), out.core);
+        } else {
+            through = through_branch();
+        }
+        const auto mixed = torch::kron(out.matrix, identity(p));
+        out.jacobian = round_branch() + torch::matmul(through, reading());
+        out.frozen = mixed + torch::matmul(through, frozen_reading(out, mixed));
+        return out;
+    }
+
+private:
+    void mix(Seen& out) {
+        const torch::NoGradGuard no_grad;
+        const auto m = connection_.mixing(before_);
+        // The operator of a pooled sequence is one for all tokens.
+        const auto here = [this](const Tensor& t) { return on_host(t[0][std::min(token_, t.size(1) - 1)]); };
+        out.matrix = m.matrix.defined() ? here(m.matrix) : identity(connection_.streams());
+        if (m.pre.defined()) out.pre = here(m.pre);
+        if (m.post.defined()) out.post = here(m.post);
+    }
+
+    /// ∂h/∂x: what the branch gives is held.
+    Tensor round_branch() {
+        return token_jacobian(
+            [this](const Tensor& x) {
+                const auto given = fitting(given_, x, token_);
+                return connection_.forward(x, {branch_.norm, [&](const Tensor&) { return given; }}).state;
+            },
+            before_, token_, options_);
+    }
+
+    /// ∂z/∂x, width × C.
+    Tensor reading() {
+        return token_jacobian(
+            [this](const Tensor& x) {
+                Tensor read;
+                const auto given = fitting(given_, x, token_);
+                connection_.forward(x, {[&](const Tensor& z) { return branch_.norm(read = z); },
+                                        [&](const Tensor&) { return given; }});
+                return read;
+            },
+            before_, token_, options_);
+    }
+
+    /// ∂h/∂v ∂v/∂z, C × width: the branch with whatever the connection does to it, the state itself held.
+    Tensor through_branch() {
+        return token_jacobian(
+            [this](const Tensor& z) {
+                const auto state = fitting(before_, z, token_);
+                return connection_
+                    .forward(state, {[&](const Tensor&) { return branch_.norm(z); }, branch_.core})
+                    .state;
+            },
+            read_, token_, options_);
+    }
+
+    /// ∂z/∂x with A and pre held.
+    Tensor frozen_reading(const Seen& at, const Tensor& mixed) {
+        const auto channels = before_.size(2), n = at.matrix.size(0), width = connection_.branch_width();
+        if (at.pre.defined()) {
+            const auto copies = torch::ones({width * n / channels}, torch::kDouble);  // n where F is C wide
+            return torch::kron(torch::outer(copies, at.pre), identity(channels / n));
+        }
+        if (width != channels) throw std::logic_error("a connection does not say what its branch reads");
+        const bool as_it_is = torch::equal(read_, before_);
+        return as_it_is ? identity(channels) : mixed;
+    }
+
+    Connection& connection_;
+    const Connection::Branch& branch_;
+    const Tensor& before_;
+    int64_t token_;
+    const JacobianOptions& options_;
+    Tensor read_, given_, next_;  ///< z, v and the next state
+};
+
+/// Plain residuals, and operators on channels, are one stream.
+int64_t stream_count(const Connection& connection) {
+    return connection.mixer() == nullptr ? 1 : connection.streams();
+}
+
+Eigen::MatrixXd by_stream(const Tensor& x, int64_t n) {
+    const auto p = x.size(0) / n;
+    return to_eigen(x.view({n, p, n, p}).square().sum({1, 3}) / static_cast<double>(p));
+}
+
+trained::MeasuredBranch branch_of(const Seen& seen, const trained::Connection& connection) {
+    const auto n = static_cast<int64_t>(connection.mixer.rows()), size = seen.jacobian.size(0);
+    const auto p = size / n;
+    const auto skip = n == 1 ? identity(1) : seen.matrix;
+    const auto x = seen.jacobian - torch::kron(skip, identity(p));
+    const auto core = connection.pre.size() > 0 && seen.core.defined() ? seen.core : x;
+    trained::MeasuredBranch out;
+    out.variance = squared_norm(x) / static_cast<double>(size);
+    out.mixer_variance = squared_norm(seen.jacobian - seen.frozen) / static_cast<double>(size);
+    out.by_stream = by_stream(x, n);
+    out.core_variance = squared_norm(core) / static_cast<double>(core.size(0));
+    out.core_values = singular_values(core);
+    out.values = singular_values(seen.jacobian);
+    return out;
+}
+
+trained::Connection connection_of(const Seen& seen, std::string name, const Connection& connection) {
+    trained::Connection out;
+    out.name = std::move(name);
+    if (connection.mixer() == nullptr) {
+        out.mixer = Eigen::MatrixXd::Identity(1, 1);
+        if (connection.streams() == 1) out.pre = out.post = Eigen::VectorXd::Ones(1);
+        return out;
+    }
+    out.mixer = to_eigen(seen.matrix);
+    if (seen.core.defined()) {
+        out.pre = vector_of(seen.pre);
+        out.post = vector_of(seen.post);
+    }
+    return out;
+}
+
+/// What a sublayer's keys begin with.
+std::string key_of(const ModelConfig& config, std::size_t layer, int sublayer) {
+    ConnectionConfig c;
+    c.architecture = config.architecture;
+    const std::string connection = config.architecture == "gpt" ? "" : connection_name(c) + "_";
+    return fmt::format("core.transformer.h.{}.{}{}", layer, connection, sublayer == 0 ? "attn" : "mlp");
+}
+
+/// Sublayer by sublayer: nothing is recomputed, so that it can be differentiated any number of times.
+Tensor last_state(Transformer& model, const Tensor& states) {
+    auto last = states;
+    model.walk(states, [&](Connection&, const Tensor&, const Tensor& after) { last = after; });
+    return last;
+}
+
+/// ‖U(J − product)‖/‖UJ‖ for a few random rows U; NaN where none are wanted.
+double defect_on_rows(const SequenceFunction& whole, const Tensor& start, int64_t t, const Tensor& product,
+                      const MeasureOptions& options) {
+    if (options.checks <= 0) return std::numeric_limits<double>::quiet_NaN();
+    const auto generator = at::make_generator<at::CPUGeneratorImpl>(2);
+    const auto rows = torch::randn({options.checks, start.size(2)}, generator, torch::dtype(torch::kDouble));
+    const auto columns = rows.t().to(start.options());
+    const auto seen =
+        token_jacobian([&](const Tensor& states) { return torch::matmul(whole(states), columns); }, start, t,
+                       options.jacobian);
+    return (seen - torch::matmul(rows, product)).norm().item<double>() / seen.norm().item<double>();
+}
+
+}  // namespace
+
+trained::Measurement measure(Transformer& model, const Tensor& input, const MeasureOptions& options) {
+    const Widened widened(model, options.double_precision);
+    const WithoutParameters fixed(model);
+    const auto start = embedded(model, input);
+    const auto t = token_of(start, options.token);
+    const auto& config = model.config();
+
+    trained::Measurement out;
+    out.stack.layout = "spectra";
+    out.stack.input = options.input;
+    const auto n = stream_count(model.blocks().front()->connection(0));
+    out.stack.streams = static_cast<int>(n);
+    out.stack.width = static_cast<int>(config.channels / n);
+
+    auto product = identity(config.channels);
+    auto before = start;
+    for (int64_t cycle = 0; cycle < config.cycles; ++cycle)
+        for (std::size_t layer = 0; layer < model.blocks().size(); ++layer)
+            for (const int sublayer : {0, 1}) {
+                auto& block = *model.blocks()[layer];
+                auto& connection = block.connection(sublayer);
+                const auto branch = block.branch(sublayer);
+                Sublayer parts(connection, branch, before, t, options.jacobian);
+                const auto seen = parts.seen();
+                out.stack.connections.push_back(
+                    connection_of(seen, key_of(config, layer, sublayer), connection));
+                out.branches.push_back(branch_of(seen, out.stack.connections.back()));
+                out.branches.back().weights = 2 * static_cast<int>(layer) + sublayer;
+                product = torch::matmul(seen.jacobian, product);
+                before = parts.next().clone();
+            }
+
+    const SequenceFunction whole = [&](const Tensor& states) { return last_state(model, states); };
+    out.product_defect = defect_on_rows(whole, start, t, product, options);
+    const double rounding = start.scalar_type() == torch::kDouble ? 1e-10 : 1e-4;
+    if (!(out.product_defect <= rounding)) {
+        const auto jacobian = token_jacobian(whole, start, t, options.jacobian);
+        out.product_defect = (jacobian - product).norm().item<double>() / jacobian.norm().item<double>();
+        product = jacobian;
+    }
+    out.singular_values = singular_values(product);
+    return out;
+}
+
+JacobianLaw measure_sequence(Transformer& model, const Tensor& input, const MeasureOptions& options) {
+    const Widened widened(model, options.double_precision);
+    const WithoutParameters fixed(model);
+    const auto start = embedded(model, input);
+    return jacobian_law([&](const Tensor& states) { return last_state(model, states); }, start[0],
+                        options.jacobian);
+}
+
+}  // namespace spectra::train

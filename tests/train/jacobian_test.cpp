@@ -1,0 +1,273 @@
+#include "train/jacobian.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/expect_refused.hpp"
+#include "train/modules/sinkhorn.hpp"
+
+namespace spectra::train {
+namespace {
+
+using spectra::testing::expect_refused;
+using torch::Tensor;
+
+const auto wide = torch::kDouble;
+
+double distance(const Tensor& a, const Tensor& b) {
+    return (a - b).norm().item<double>() / b.norm().item<double>();
+}
+
+/// Column by column, (f(x + h e_j) − f(x − h e_j))/2h.
+Tensor by_differences(const BatchFunction& f, const Tensor& x, double h = 1e-5) {
+    const torch::NoGradGuard no_grad;
+    std::vector<Tensor> columns;
+    for (int64_t j = 0; j < x.numel(); ++j) {
+        auto step = torch::zeros_like(x).flatten();
+        step[j] = h;
+        const auto at = [&](double sign) {
+            return f((x + sign * step.view(x.sizes())).unsqueeze(0)).flatten();
+        };
+        columns.push_back((at(1) - at(-1)) / (2 * h));
+    }
+    return torch::stack(columns, 1);
+}
+
+/// Two layers m → 2m → k with a nonlinearity and a norm.
+BatchFunction network(int64_t m, int64_t k) {
+    const auto first = torch::randn({m, 2 * m}, wide) / std::sqrt(static_cast<double>(m));
+    const auto second = torch::randn({2 * m, k}, wide) / std::sqrt(2.0 * static_cast<double>(m));
+    return [=](const Tensor& x) {
+        const auto flat = x.flatten(1);
+        return torch::matmul(torch::gelu(torch::matmul(torch::layer_norm(flat, {m}), first)), second);
+    };
+}
+
+/// N → N, a few residual layers: singular values on both sides of 1 and near 0.
+BatchFunction residual(int64_t n, int64_t depth) {
+    std::vector<Tensor> weights;
+    for (int64_t l = 0; l < depth; ++l)
+        weights.push_back(0.7 * torch::randn({n, n}, wide) / std::sqrt(static_cast<double>(n)));
+    return [=](const Tensor& x) {
+        auto y = x;
+        for (const auto& w : weights) y = y + torch::matmul(torch::tanh(y), w);
+        return y;
+    };
+}
+
+TEST(ExactJacobian, OfAFunctionByHand) {
+    const BatchFunction f = [](const Tensor& x) {
+        const auto a = x.select(1, 0), b = x.select(1, 1);
+        return torch::stack({a * b, a * a, torch::sin(b)}, 1);
+    };
+    const auto j = exact_jacobian(f, torch::tensor({2.0, 0.5}, wide));
+    const auto expected = torch::tensor({{0.5, 2.0}, {4.0, 0.0}, {0.0, std::cos(0.5)}}, wide);
+    EXPECT_LT((j - expected).abs().max().item<double>(), 1e-15);
+}
+
+TEST(ExactJacobian, IsThatOfFiniteDifferences) {
+    torch::manual_seed(1);
+    const auto f = network(12, 7);
+    const auto x = torch::randn({3, 4}, wide);
+    const auto j = exact_jacobian(f, x);
+    ASSERT_EQ(j.sizes(), (torch::IntArrayRef{7, 12}));
+    EXPECT_LT(distance(by_differences(f, x), j), 1e-9);
+}
+
+TEST(ExactJacobian, DoesNotDependOnTheBlock) {
+    torch::manual_seed(2);
+    const auto f = network(9, 10);
+    const auto x = torch::randn({9}, wide);
+    const auto j = exact_jacobian(f, x);
+    for (const int64_t block : {1, 3, 7, 10, 64}) {
+        JacobianOptions options;
+        options.block = block;
+        EXPECT_LT(distance(exact_jacobian(f, x, options), j), 1e-14) << block;
+    }
+    JacobianOptions little;
+    little.memory = 1;
+    EXPECT_LT(distance(exact_jacobian(f, x, little), j), 1e-14);
+    JacobianOptions one_by_one;
+    one_by_one.batched = false;
+    EXPECT_LT(distance(exact_jacobian(f, x, one_by_one), j), 1e-14);
+}
+
+TEST(ExactJacobian, TakesNoMoreMemoryThanAllowed) {
+    torch::manual_seed(2);
+    int64_t most = 0;
+    const auto inner = network(64, 64);
+    const BatchFunction f = [&](const Tensor& x) {
+        most = std::max(most, x.size(0));
+        return inner(x);
+    };
+    JacobianOptions options;
+    options.memory = 64 * 1024;
+    exact_jacobian(f, torch::randn({64}, wide), options);
+    // A row keeps its input, its normed input, two hidden layers and its output: 64 · 7 doubles at least.
+    EXPECT_LE(most, 64 * 1024 / (2 * 64 * 7 * 8));
+    EXPECT_GE(most, 4);
+}
+
+TEST(ExactJacobian, KeepsZerosAndRefusesWhatIsNotFinite) {
+    const auto x = torch::ones({3}, wide);
+    const BatchFunction constant = [](const Tensor& b) { return torch::ones({b.size(0), 2}, wide); };
+    EXPECT_EQ(exact_jacobian(constant, x).abs().max().item<double>(), 0);
+    const BatchFunction root = [](const Tensor& b) { return torch::sqrt(b - 1); };
+    EXPECT_THROW(exact_jacobian(root, x), std::runtime_error);
+    const BatchFunction sum = [](const Tensor& b) { return b.sum(); };
+    expect_refused([&] { exact_jacobian(sum, x); }, {"shape ()"});
+}
+
+TEST(TakesBatches, KnowsFunctionsOfTheWholeBatch) {
+    torch::manual_seed(3);
+    const auto x = torch::randn({5}, wide);
+    EXPECT_TRUE(takes_batches(network(5, 3), x));
+    EXPECT_FALSE(takes_batches([](const Tensor& b) { return b - b.mean(0, true); }, x));
+    EXPECT_FALSE(takes_batches([](const Tensor& b) { return b.view({1, 5}); }, x));
+}
+
+class Products : public ::testing::TestWithParam<std::pair<int64_t, int64_t>> {};
+
+/// N×N of the operator's own products with unit vectors.
+Tensor dense(JacobianOperator& j, bool transposed) {
+    const auto n = j.size();
+    const auto unit = torch::eye(n, wide);
+    auto out = torch::full({n, n}, NAN, wide);  // row i: the image of e_i
+    if (transposed)
+        j.apply_transpose(unit.data_ptr<double>(), out.data_ptr<double>(), n);
+    else
+        j.apply(unit.data_ptr<double>(), out.data_ptr<double>(), n);
+    return out.t();
+}
+
+TEST_P(Products, AreThoseOfTheExactJacobian) {
+    torch::manual_seed(4);
+    const auto [m, k] = GetParam();
+    const auto f = network(m, k);
+    const auto x = torch::randn({m}, wide);
+    auto j = exact_jacobian(f, x);
+    if (k < m) j = j.t();
+    auto padded = torch::zeros({std::max(m, k), std::max(m, k)}, wide);
+    padded.narrow(0, 0, j.size(0)).narrow(1, 0, j.size(1)).copy_(j);
+    using Forward = JacobianOperator::Forward;
+    for (const auto& [forward, tolerance] :
+         {std::pair{Forward::automatic, 1e-14}, {Forward::differences, 1e-10}})
+        for (const int64_t block : {0, 7}) {
+            JacobianOptions options;
+            options.block = block;
+            JacobianOperator products(f, x, options, forward);
+            EXPECT_EQ(products.by_differences(), forward == Forward::differences);
+            EXPECT_LT(distance(dense(products, false), padded), tolerance);
+            EXPECT_LT(distance(dense(products, true), padded.t()), tolerance);
+            EXPECT_LT(products.adjoint_defect(), tolerance);
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(SquareTallWide, Products,
+                         ::testing::Values(std::pair{11, 11}, std::pair{8, 13}, std::pair{13, 8}));
+
+/// Its gradient is right, and has none itself.
+struct Once : torch::autograd::Function<Once> {
+    static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x) {
+        context->save_for_backward({x});
+        return torch::sin(x);
+    }
+    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                   const torch::autograd::variable_list& g) {
+        if (torch::GradMode::is_enabled()) throw std::logic_error("only once");
+        return {g[0] * torch::cos(context->get_saved_variables()[0])};
+    }
+};
+
+TEST(JacobianOperator, FallsBackOnDifferencesInDoubleOnly) {
+    torch::manual_seed(5);
+    const auto inner = residual(6, 2);
+    const BatchFunction f = [=](const Tensor& x) {
+        return inner(Once::apply(x).to(wide)).to(x.scalar_type());
+    };
+    const auto x = torch::randn({6}, wide);
+    JacobianOperator products(f, x);
+    EXPECT_TRUE(products.by_differences());
+    EXPECT_LT(distance(dense(products, false), exact_jacobian(f, x)), 1e-10);
+    expect_refused([&] { JacobianOperator(f, x.to(torch::kFloat)); }, {"double precision"});
+}
+
+TEST(JacobianOperator, PassesTheImplicitSinkhornGradient) {
+    torch::manual_seed(6);
+    for (const auto backward : {MixerOptions::Backward::direct, MixerOptions::Backward::unrolled}) {
+        MixerOptions options;
+        options.sinkhorn_backward = backward;
+        const BatchFunction f = [&](const Tensor& x) { return sinkhorn(x, options); };
+        const auto x = torch::randn({4, 4}, wide);
+        JacobianOperator products(f, x);
+        const auto j = exact_jacobian(f, x);
+        EXPECT_LT(distance(dense(products, false), j), 1e-10);
+        EXPECT_LT(distance(by_differences(f, x), j), 1e-8);
+    }
+}
+
+TEST(JacobianLaw, WithoutTheMatrixIsThatOfTheMatrix) {
+    torch::manual_seed(7);
+    constexpr int64_t n = 512;
+    const auto f = residual(n, 4);
+    const auto x = torch::randn({n}, wide);
+    const auto exact = jacobian_law(f, x);
+    ASSERT_TRUE(exact.exact);
+    ASSERT_EQ(exact.log_values.size(), static_cast<std::size_t>(n));
+
+    JacobianLawOptions options;
+    options.most_exact = 0;
+    const auto probed = jacobian_law(f, x, options);
+    EXPECT_FALSE(probed.exact);
+    EXPECT_LT(probed.adjoint_defect, 1e-14);
+    ASSERT_EQ(probed.log_values.size(), exact.log_values.size());
+    EXPECT_LT(agreement(exact.law, probed.law).wasserstein1, 0.01);
+
+    const double largest = exact.metrics.largest;
+    EXPECT_TRUE(probed.largest_converged && probed.smallest_converged);
+    EXPECT_NEAR(probed.metrics.largest, largest, 1e-6 * largest);
+    EXPECT_NEAR(probed.metrics.smallest, exact.metrics.smallest, 1e-6 * largest);
+    EXPECT_LE(probed.error.largest, 1e-6 * largest);
+    EXPECT_LE(probed.error.smallest, 1e-6 * largest);
+    // Error bars that mean something: neither missed by far nor wide.
+    for (const auto metric : {&Metrics::mean_square, &Metrics::window, &Metrics::collapsed}) {
+        EXPECT_NEAR(probed.metrics.*metric, exact.metrics.*metric, 4 * probed.error.*metric + 2e-3);
+        EXPECT_LT(probed.error.*metric, 0.02 * std::max(1.0, exact.metrics.*metric));
+    }
+
+    options.most_steps = 20;
+    options.steps = 20;
+    const auto cut = jacobian_law(f, x, options);
+    EXPECT_FALSE(cut.smallest_converged);
+    EXPECT_GE(cut.metrics.smallest, exact.metrics.smallest * (1 - 1e-9));
+}
+
+TEST(JacobianLaw, OfRectanglesCountsNoPaddedZeros) {
+    torch::manual_seed(8);
+    for (const auto& [m, k] : {std::pair<int64_t, int64_t>{60, 90}, {90, 60}}) {
+        const auto f = network(m, k);
+        const auto x = torch::randn({m}, wide);
+        const auto exact = jacobian_law(f, x);
+        JacobianLawOptions options;
+        options.most_exact = 80;
+        const auto probed = jacobian_law(f, x, options);
+        EXPECT_FALSE(probed.exact);
+        EXPECT_EQ(probed.log_values.size(), 60U);
+        EXPECT_NEAR(probed.metrics.largest, exact.metrics.largest, 1e-6 * exact.metrics.largest);
+        EXPECT_NEAR(probed.metrics.smallest, exact.metrics.smallest, 1e-6 * exact.metrics.largest);
+        EXPECT_LT(agreement(exact.law, probed.law).wasserstein1, 0.05);
+    }
+}
+
+TEST(JacobianLaw, InSinglePrecisionHasAHigherFloor) {
+    torch::manual_seed(9);
+    const auto f = residual(16, 2);
+    const BatchFunction single = [=](const Tensor& x) { return f(x.to(wide)).to(torch::kFloat); };
+    const auto x = torch::randn({16}, torch::kFloat);
+    const auto floor = jacobian_law(single, x).law.log_floor();
+    EXPECT_NEAR(floor, jacobian_law(f, x.to(wide)).law.log_floor() + 29 * std::log(2.0), 1e-3);
+}
+
+}  // namespace
+}  // namespace spectra::train
