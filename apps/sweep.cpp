@@ -161,12 +161,12 @@ private:
 class Sweep {
 public:
     Sweep(const SweepRequest& request, const std::string& command, std::vector<GridPoint> points,
-          const OutputFiles& files, std::unique_ptr<montecarlo::Ranks> ranks)
+          const GridOutput& output, std::unique_ptr<montecarlo::Ranks> ranks)
         : request_(request),
           command_(command),
           points_(std::move(points)),
-          files_(files),
-          parts_(files.result),
+          output_(output),
+          parts_(output.files.result),
           ranks_(std::move(ranks)),
           stored_(points_.size()) {
         if (!ranks_) return;
@@ -285,14 +285,9 @@ private:
         for (const auto& stored : stored_)
             if (stored) finished.push_back(*stored);
         if (!finished.empty()) {
-            report::write_runs_file(report, finished, files_.result);
-            report.files.push_back(files_.result.string());
-            for (const auto& path : files_.figures) {
-                report::AtomicFile table(path);
-                table.write(report::summary_csv(report));
-                table.commit();
-                report.files.push_back(path.string());
-            }
+            report::write_runs_file(report, finished, output_.files.result);
+            report.files.push_back(output_.files.result.string());
+            output_.write(report);
             parts_.remove();
         }
         print(report);
@@ -303,7 +298,7 @@ private:
         if (request_.each.json) {
             cli::print(report::to_json(report) + "\n");
         } else if (!request_.each.quiet && !report.runs.empty()) {
-            cli::print(report::terminal_page(report, page_columns(), use_colour(), report::locale_is_utf8()));
+            cli::print(output_.page(report));
         }
     }
 
@@ -333,7 +328,7 @@ private:
     const SweepRequest& request_;
     std::string command_;
     std::vector<GridPoint> points_;
-    OutputFiles files_;
+    const GridOutput& output_;
     Parts parts_;
     std::unique_ptr<montecarlo::Ranks> ranks_;
     std::vector<std::optional<StoredRun>> stored_;  ///< as points_
@@ -343,17 +338,32 @@ private:
 
 }  // namespace
 
-int sweep(const SweepRequest& request, const std::string& command) {
+int run_grid(const SweepRequest& request, const std::string& command, const GridOutput& output) {
     auto points = grid_points(request);
     for (auto& point : points) point.request.methods_given = false;  // a theory is for networks it knows
     check_grid(request, points);
-    const auto files = output_files(request.each.out.value_or("spectra-sweep"), {"csv"});
-    check_writable(files, request.each.force);
-    Parts(files.result).check();
+    check_writable(output.files, request.each.force);
+    Parts(output.files.result).check();
 
     auto ranks = montecarlo::open_ranks();
     catch_interrupts();
-    return Sweep(request, command, std::move(points), files, std::move(ranks)).run();
+    return Sweep(request, command, std::move(points), output, std::move(ranks)).run();
+}
+
+int sweep(const SweepRequest& request, const std::string& command) {
+    GridOutput output;
+    output.files = output_files(request.each.out.value_or("spectra-sweep"), {"csv"});
+    output.write = [&](report::RunsReport& report) {
+        const auto& path = output.files.figures.front();
+        report::AtomicFile table(path);
+        table.write(report::summary_csv(report));
+        table.commit();
+        report.files.push_back(path.string());
+    };
+    output.page = [](const report::RunsReport& report) {
+        return report::terminal_page(report, page_columns(), use_colour(), report::locale_is_utf8());
+    };
+    return run_grid(request, command, output);
 }
 
 }  // namespace spectra::cli

@@ -96,7 +96,8 @@ constexpr const char* replaced[] = {"--mixer", "--depth", "--streams", "--width"
                                     "--noise", "--model", "--mixers",  "--plot",  "--resume", "--out"};
 
 /// Numbers do not depend on these.
-constexpr const char* without_effect[] = {"--out", "--force", "--json", "--quiet", "--threads", "--help"};
+constexpr const char* without_effect[] = {"--out",  "--force", "--json",  "--quiet",  "--threads",
+                                          "--help", "--plot",  "--table", "--palette"};
 
 void add_grid_options(CLI::App& app, SweepRequest& r) {
     const Adder add(app, "Grid");
@@ -174,7 +175,7 @@ void cross(std::vector<GridPoint>& points, const std::vector<T>& values, const S
     if (values.empty()) return;
     if (points.size() > max_networks / values.size())
         throw std::invalid_argument(
-            fmt::format("sweep: the grid has more than {} networks; accepted: up to so many", max_networks));
+            fmt::format("the grid has more than {} networks; accepted: up to so many", max_networks));
     std::vector<GridPoint> crossed;
     crossed.reserve(points.size() * values.size());
     for (const auto& point : points)
@@ -185,16 +186,16 @@ void cross(std::vector<GridPoint>& points, const std::vector<T>& values, const S
     points = std::move(crossed);
 }
 
-void check_all_read(const std::vector<GridPoint>& points) {
+void check_all_read(const std::vector<GridPoint>& points, const std::string& command) {
     for (const auto& option : points.front().unread) {
         const auto unread = [&](const GridPoint& point) {
             return std::find(point.unread.begin(), point.unread.end(), option) != point.unread.end();
         };
         if (std::all_of(points.begin(), points.end(), unread))
             throw std::invalid_argument(fmt::format(
-                "sweep: {}: no network of the grid reads this option; accepted with the mixers and branches "
+                "{}: {}: no network of the grid reads this option; accepted with the mixers and branches "
                 "that do (spectra --help)",
-                option));
+                command, option));
     }
 }
 
@@ -210,7 +211,8 @@ void add_options(CLI::App& app, SweepRequest& request) {
 
 std::vector<GridPoint> grid_points(const SweepRequest& request) {
     if (request.mixers.empty())
-        throw std::invalid_argument("sweep: no networks: give --mixers NAME,NAME… (spectra sweep --help)");
+        throw std::invalid_argument(
+            fmt::format("{0}: no networks: give --mixers NAME,NAME… (spectra {0} --help)", request.command));
     std::vector<GridPoint> points{{"", request.each, {}}};
     cross(points, request.mixers, [](Request& r, const std::string& mixer) { r.mixer = mixer; });
     cross(points, request.branches, [](Request& r, const std::string& branch) { r.branch = branch; });
@@ -230,7 +232,7 @@ std::vector<GridPoint> grid_points(const SweepRequest& request) {
                 fmt::format("--mixers: {} and {} would both be called {}; accepted: files of different names",
                             known->second, *point.request.mixer, point.name));
     }
-    check_all_read(points);
+    check_all_read(points, request.command);
     return points;
 }
 

@@ -12,7 +12,8 @@ namespace spectra::cli {
 /// What was asked of the command sweep: a grid of networks, and what is asked of each. An empty list was not
 /// given: the default of the analysis.
 struct SweepRequest {
-    Request each;  ///< but for what the lists set
+    std::string command = "sweep";  ///< for which it was asked
+    Request each;                   ///< but for what the lists set
     std::vector<std::string> mixers, branches;
     std::vector<int> streams, widths, depths;
     std::vector<double> noises;

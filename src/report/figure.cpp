@@ -202,18 +202,21 @@ Series line_series(const Curve& curve, Scale scale, const Range& frame) {
     switch (curve.theory->method) {
         case dyson::Method::operator_valued:
             series.colour = "#000000";
+            series.dash = Dash::solid;
             break;
         case dyson::Method::scalar:
             series.colour = "#d55e00";
+            series.dash = Dash::dashed;
             break;
         case dyson::Method::s_transform:
             series.colour = "#009e73";
+            series.dash = Dash::dotted;
             break;
         case dyson::Method::printed:
             series.colour = "#cc79a7";
+            series.dash = Dash::dash_dotted;
             break;
     }
-    series.dash = exact ? Dash::solid : Dash::dashed;
     series.width = exact ? 2.0 : 2.6;
     // One point beyond the frame on either side, so that the line leaves it.
     const auto& x = curve.line.x;
@@ -256,19 +259,43 @@ double top(const Series& series, double min, double max, const std::vector<doubl
     return height;
 }
 
-bool is_scalar(const Series& series) {
-    return series.mark == Mark::line && series.dash == Dash::dashed;
+/// One of the approximations.
+bool is_doubtful(const Series& series) {
+    return series.mark == Mark::line && series.dash != Dash::solid;
 }
 
-/// The height of a panel: the data's, with the scalar theory allowed at most three times the rest.
-double panel_height(const Panel& panel, double min, double max, const std::vector<double>& atoms) {
+/// The height of a panel: the data's, with approximations allowed at most `stretch` times the rest.
+double panel_height(const Panel& panel, double min, double max, const std::vector<double>& atoms,
+                    double stretch) {
     double trusted = 0, all = 0;
     for (const auto& series : panel.series) {
         const double height = top(series, min, max, atoms);
         all = std::max(all, height);
-        if (!is_scalar(series)) trusted = std::max(trusted, height);
+        if (!is_doubtful(series)) trusted = std::max(trusted, height);
     }
-    return trusted > 0 ? std::min(all, 3 * trusted) : all;
+    return trusted > 0 ? std::min(all, stretch * trusted) : all;
+}
+
+/// That height, and the one away from zero where mass has collapsed towards it.
+struct Height {
+    double full = 0, away = 0;
+    bool collapsed() const { return away > 0 && full > 2.5 * away; }
+    double shown() const { return collapsed() ? away : full; }
+};
+
+Height height_of(const Panel& panel, const std::vector<Curve>& curves, double stretch) {
+    const bool linear = panel.x.scale == Scale::linear;
+    std::vector<double> atoms;
+    for (const auto& curve : curves) {
+        for (const auto& atom : curve.theory->law.density().atoms) {
+            atoms.push_back(linear ? std::exp(atom.log_place) : atom.log_place / log_ten);
+        }
+    }
+    Height height;
+    height.full = panel_height(panel, panel.x.min, panel.x.max, atoms, stretch);
+    if (linear && panel.x.min == 0)
+        height.away = panel_height(panel, 0.08 * panel.x.max, panel.x.max, atoms, stretch);
+    return height;
 }
 
 void add_atoms(Panel& panel, const std::vector<Curve>& curves) {
@@ -305,35 +332,38 @@ void add_atoms(Panel& panel, const std::vector<Curve>& curves) {
     }
 }
 
-Panel panel_of(const Report& report, const std::vector<Curve>& curves, Scale scale) {
+std::vector<Curve> curves_of(const Report& report) {
+    std::vector<Curve> curves;
+    for (const auto& theory : report.theories) curves.push_back({&theory, outline(theory)});
+    return curves;
+}
+
+Range frame_of(const Report& report, const std::vector<Curve>& curves, Scale scale) {
+    return scale == Scale::linear ? linear_frame(report, curves) : log_frame(report, curves);
+}
+
+/// What is drawn in a frame; the height of the panel is left open.
+Panel framed_panel(const Report& report, const std::vector<Curve>& curves, Scale scale, const Range& frame) {
     Panel panel;
     const bool linear = scale == Scale::linear;
-    const Range frame = linear ? linear_frame(report, curves) : log_frame(report, curves);
     panel.x = {linear ? "singular value s" : "singular value s (logarithmic)", scale,
                linear ? frame.min : frame.min / log_ten, linear ? frame.max : frame.max / log_ten};
+    panel.y = {linear ? "density ρ(s)" : "density per unit ln s", Scale::linear, 0, 1};
     if (simulated(report)) panel.series.push_back(histogram(report, scale, frame));
     for (const auto& curve : curves) {
         if (!curve.line.x.empty()) panel.series.push_back(line_series(curve, scale, frame));
     }
+    return panel;
+}
 
+Panel panel_of(const Report& report, const std::vector<Curve>& curves, Scale scale) {
     constexpr double headroom = 1.12;
-    std::vector<double> atoms;
-    for (const auto& curve : curves) {
-        for (const auto& atom : curve.theory->law.density().atoms) {
-            atoms.push_back(linear ? std::exp(atom.log_place) : atom.log_place / log_ten);
-        }
-    }
-    double height = panel_height(panel, panel.x.min, panel.x.max, atoms);
-    if (linear && frame.min == 0) {
-        const double away = panel_height(panel, 0.08 * frame.max, frame.max, atoms);
-        if (away > 0 && height > 2.5 * away) {
-            height = away;
-            panel.annotations.push_back(
-                {0.985 * panel.x.max, 0.95 * headroom * away, "cut: ρ(s) rises further towards s = 0", true});
-        }
-    }
-    panel.y = {linear ? "density ρ(s)" : "density per unit ln s", Scale::linear, 0,
-               height > 0 ? headroom * height : 1.0};
+    Panel panel = framed_panel(report, curves, scale, frame_of(report, curves, scale));
+    const Height height = height_of(panel, curves, 3);
+    if (height.shown() > 0) panel.y.max = headroom * height.shown();
+    if (height.collapsed())
+        panel.annotations.push_back(
+            {0.985 * panel.x.max, 0.95 * panel.y.max, "cut: ρ(s) rises further towards s = 0", true});
     add_atoms(panel, curves);
     return panel;
 }
@@ -363,11 +393,139 @@ std::vector<std::string> caption(const Report& report) {
     return lines;
 }
 
+/// The share of collapsed mass by the best source there is.
+std::optional<double> collapsed_share(const Report& report) {
+    for (const char* source : {"ov", "montecarlo"})
+        for (const auto& [name, metrics] : report.metrics)
+            if (name == source) return metrics.collapsed;
+    return report.metrics.empty() ? std::nullopt : std::optional(report.metrics.front().second.collapsed);
+}
+
+std::string panel_heading(const Report& report) {
+    const auto share = collapsed_share(report);
+    const bool certified = std::all_of(report.theories.begin(), report.theories.end(),
+                                       [](const auto& theory) { return theory.summary.certified; });
+    return (share ? percent(*share) + " collapsed" : "") + (certified ? "" : " !");
+}
+
+/// A frame for each column, or one for all.
+std::vector<Range> shared_frames(const DensityGrid& grid, Scale scale) {
+    std::vector<Range> frames(grid.columns.size());
+    for (std::size_t k = 0; k < grid.cells.size(); ++k) {
+        if (!grid.cells[k]) continue;
+        const Range frame = frame_of(*grid.cells[k], curves_of(*grid.cells[k]), scale);
+        Range& shared = frames[scale == Scale::linear ? 0 : k % frames.size()];
+        shared.include(frame.min);
+        shared.include(frame.max);
+    }
+    if (scale == Scale::linear) std::fill(frames.begin(), frames.end(), frames.front());
+    return frames;
+}
+
+/// The largest mean height of a law over 1/120 of the frame: what an eye would call its height.
+double broad_height(const Spectrum& law, Scale scale, const Range& frame) {
+    constexpr int windows = 120;
+    const double width = (frame.max - frame.min) / windows;
+    const auto below = [&](double place) {
+        const double log_s = scale == Scale::linear ? std::log(std::max(place, 0.0)) : place;
+        return std::isfinite(log_s) ? law.cdf(log_s) : 0.0;
+    };
+    double largest = 0;
+    // By half a window at a time, the part next to zero apart.
+    for (int k = scale == Scale::linear ? 18 : 0; k + 2 <= 2 * windows; ++k) {
+        const double begin = frame.min + 0.5 * k * width;
+        largest = std::max(largest, (below(begin + width) - below(begin)) / width);
+    }
+    return largest;
+}
+
+/// The height that a panel asks for in a grid: its densities' away from zero, approximations apart where
+/// there is anything else, and no more of a spike than three times what is broad.
+double wanted_height(const Panel& panel, const Report& report, const std::vector<Curve>& curves,
+                     const Range& frame) {
+    constexpr double spike = 3;
+    const Height height = height_of(panel, curves, 1);
+    double broad = 0;
+    if (const auto* simulation = simulated(report)) {
+        broad = broad_height(simulation->law, panel.x.scale, frame);
+    } else if (!curves.empty() && !curves.front().theory->law.empty()) {
+        broad = broad_height(curves.front().theory->law, panel.x.scale, frame);
+    }
+    const double shown = height.away > 0 ? height.away : height.full;
+    return broad > 0 ? std::min(shown, spike * broad) : shown;
+}
+
+/// The largest, but for a few panels that exceed the usual one by far: these are cut.
+double shared_height(std::vector<double> wanted) {
+    constexpr double excess = 3;
+    std::erase_if(wanted, [](double height) { return !(height > 0); });
+    if (wanted.empty()) return 1;
+    std::sort(wanted.begin(), wanted.end());
+    return std::min(wanted.back(), excess * wanted[wanted.size() / 2]);
+}
+
 }  // namespace
 
+Figure density_grid(const DensityGrid& grid, Scale scale) {
+    constexpr double headroom = 1.08;
+    constexpr std::size_t column_panels = 3, page_panels = 7;
+    Figure figure;
+    figure.title = grid.title;
+    figure.caption = grid.caption;
+    figure.columns = grid.columns.size();
+    figure.column_headings = grid.columns;
+    figure.row_headings = grid.rows;
+    figure.shared_axes = true;
+    figure.font_size = 6.5;
+    figure.panel_height = 15.2;
+    figure.width = figure.columns <= column_panels ? column_width
+                   : figure.columns <= page_panels
+                       ? page_width
+                       : page_width / page_panels * static_cast<double>(figure.columns);
+
+    const auto frames = shared_frames(grid, scale);
+    std::vector<double> wanted;
+    for (std::size_t k = 0; k < grid.cells.size(); ++k) {
+        Panel panel;
+        panel.absent = !grid.cells[k];
+        if (!panel.absent) {
+            const auto curves = curves_of(*grid.cells[k]);
+            panel = framed_panel(*grid.cells[k], curves, scale, frames[k % figure.columns]);
+            for (auto& series : panel.series) {
+                if (series.mark == Mark::filled_steps) series.label = "simulation", series.width = 0;
+                for (const char* words : {" theory", " (not certified"})  // said once for all, and above it
+                    series.label.resize(std::min(series.label.find(words), series.label.size()));
+            }
+            wanted.push_back(wanted_height(panel, *grid.cells[k], curves, frames[k % figure.columns]));
+        }
+        figure.panels.push_back(std::move(panel));
+    }
+    const double height = headroom * shared_height(wanted);
+    for (std::size_t k = 0; k < grid.cells.size(); ++k) {
+        Panel& panel = figure.panels[k];
+        if (panel.absent) continue;
+        panel.y.max = height;
+        add_atoms(panel, curves_of(*grid.cells[k]));
+        panel.annotations.clear();  // no room for the masses of atoms
+        panel.heading = panel_heading(*grid.cells[k]);
+    }
+    return figure;
+}
+
+void turn_grey(Figure& figure) {
+    for (auto& panel : figure.panels) {
+        for (auto& series : panel.series) {
+            const auto part = [&](std::size_t at) {
+                return std::stoi(series.colour.substr(at, 2), nullptr, 16);
+            };
+            const int grey = static_cast<int>(0.299 * part(1) + 0.587 * part(3) + 0.114 * part(5));
+            series.colour = fmt::format("#{0:02x}{0:02x}{0:02x}", grey);
+        }
+    }
+}
+
 Figure density_figure(const Report& report) {
-    std::vector<Curve> curves;
-    for (const auto& theory : report.theories) curves.push_back({&theory, outline(theory)});
+    const auto curves = curves_of(report);
     Figure figure;
     figure.title = "Singular values of the Jacobian: " + report.network.title;
     figure.caption = caption(report);

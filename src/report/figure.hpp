@@ -27,17 +27,21 @@ enum class Mark {
     line,          ///< y at x; NaN in y interrupts the line
     filled_steps,  ///< y[k] between x[k] and x[k+1]: one x more than y
     impulses,      ///< from zero up to y at x
+    points,        ///< a small disc at y over x
+    band,          ///< between `lower` and y over x
 };
 
-enum class Dash { solid, dashed };
+/// Lines differ in their dashes as well as in their colours, for print in grey.
+enum class Dash { solid, dashed, dotted, dash_dotted };
 
 struct Series {
     std::string label;  ///< in the legend; empty: not in it
     Mark mark = Mark::line;
     Dash dash = Dash::solid;
-    double width = 2;                ///< in points
+    double width = 2;                ///< of lines, and across of points, in thirds of a point as printed
     std::string colour = "#000000";  ///< "#rrggbb"
     std::vector<double> x, y;
+    std::vector<double> lower = {};  ///< of a band
 };
 
 /// Text at a place inside the panel, in the panel's coordinates.
@@ -51,14 +55,28 @@ struct Panel {
     Axis x, y;
     std::vector<Series> series;  ///< drawn in this order
     std::vector<Annotation> annotations;
+    std::string heading = {};  ///< above its upper right corner
+    bool absent = false;       ///< an empty place of the grid
 };
 
-/// Panels side by side under one title and one legend (that of the first panel), above a caption.
+/// A grid of panels under one title and one legend (the labels of all series, each once), above a caption.
+/// Sizes are those of the printed page; the height follows from them.
 struct Figure {
     std::string title;
     std::vector<std::string> caption;  ///< lines
-    std::vector<Panel> panels;
+    std::vector<Panel> panels;         ///< row by row, from the upper left
+    std::size_t columns = 0;           ///< of the grid; 0: all panels in one row
+    std::vector<std::string> column_headings = {}, row_headings = {};
+    /// Ranges agree along rows and columns: ticks have labels at the outer panels only, and one label of an
+    /// axis is for all.
+    bool shared_axes = false;
+    double width = 160;        ///< mm
+    double panel_height = 41;  ///< mm
+    double font_size = 7;      ///< points
 };
+
+/// Width of a figure in one of two columns of a page, and across the page, in mm.
+inline constexpr double column_width = 85, page_width = 176;
 
 /// Two views of one density: ρ(s) over s, and the density per unit ln s over log10 s, which shows all
 /// scales. Simulated values are a grey histogram, the theories lines that differ in dash as well as
@@ -67,6 +85,24 @@ struct Figure {
 ///
 /// Where mass has collapsed towards zero, ρ(s) is cut at the height it has away from zero.
 Figure density_figure(const Report& report);
+
+/// Reports to be seen side by side.
+struct DensityGrid {
+    std::string title;
+    std::vector<std::string> caption;
+    std::vector<std::string> rows, columns;  ///< what they are called
+    std::vector<const Report*> cells;        ///< row by row; null: none
+};
+
+/// One view of many densities, all on one scale: over s, one frame for all; over log10 s, one frame a column,
+/// where the depths differ by many decades. One height for all, that of the operator-valued and simulated
+/// densities away from zero; what is higher is cut. The share of collapsed mass is written above every panel,
+/// with an exclamation mark where a theory is not certified. As
+/// wide as a column of a page while three panels are side by side, else as the page; wider beyond seven.
+Figure density_grid(const DensityGrid& grid, Scale scale);
+
+/// In the greys that print gives the colours.
+void turn_grey(Figure& figure);
 
 /// Writes the figure as the extension says: .png, .svg or .pdf. The file appears whole or not at all.
 /// Throws std::invalid_argument for another extension, std::runtime_error where drawing fails.

@@ -1,7 +1,7 @@
 #include "report/gnuplot.hpp"
 
 #include "report/atomic_file.hpp"
-#include "report/wording.hpp"
+#include "report/layout.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +15,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
 
@@ -37,89 +36,48 @@ std::string literal(const std::string& text) {
     return out + "'";
 }
 
-std::size_t characters(const std::string& text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
+/// A kind of picture, and how gnuplot is told sizes in it.
+struct Terminal {
+    std::string command;
+    double font_per_point = 1;  ///< its unit of fonts
+};
 
-/// Lines of at most `columns` characters, broken at spaces.
-std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {
-    std::vector<std::string> lines;
-    std::string line;
-    std::size_t length = 0;  // in code points
-    std::size_t begin = 0;
-    while (begin < text.size()) {
-        const std::size_t space = std::min(text.find(' ', begin), text.size());
-        const std::string word = text.substr(begin, space - begin);
-        const std::size_t size = characters(word);
-        if (length > 0 && length + 1 + size > columns) {
-            lines.push_back(line);
-            line.clear();
-            length = 0;
-        }
-        if (!line.empty()) {
-            line += ' ';
-            ++length;
-        }
-        line += word;
-        length += size;
-        begin = space + 1;
-    }
-    if (!line.empty()) lines.push_back(line);
-    return lines;
-}
+/// Lines are told in thirds of a point as printed.
+constexpr double line_unit_mm = 25.4 / 72 / 3;
+constexpr const char* typeface = "DejaVu Sans";
 
-/// Ticks of a logarithmic axis: powers of ten over many decades, 1-2-5 over a few, round numbers within
-/// one.
-std::string log_ticks(const Axis& axis) {
-    const double span = axis.max - axis.min;
-    std::string major, minor;
-    const auto tick = [](std::string& list, const std::string& label, double place, int level) {
-        list += fmt::format("{}{} {:.17g} {}", list.empty() ? "" : ", ", literal(label), place, level);
+/// Every kind has its own units of fonts, lines and dashes; the numbers make the pictures the same.
+Terminal terminal_for(const Layout& layout, const std::string& extension) {
+    // A narrow figure has more pixels a mm: it is looked at enlarged.
+    const double pixels = std::clamp(1600 / layout.width, 10.0, 16.0);
+    const double per_point = 25.4 / 72 * pixels;
+    const auto size = [&](const char* kind, double font, double dash) {
+        return fmt::format(
+            "{} size {:.0f},{:.0f} font '{},{:.2f}' linewidth {:.3f} dashlength {} background '#ffffff'",
+            kind, layout.width * pixels, layout.height * pixels, typeface, font * layout.font_size,
+            line_unit_mm * pixels, dash);
     };
-    if (span > 2.5) {
-        const int stride = std::max(1, static_cast<int>(std::ceil(span / 8)));
-        for (int e = static_cast<int>(std::ceil(axis.min)); e <= axis.max; ++e) {
-            if (e % stride == 0) {
-                tick(major, e == 0 ? "1" : fmt::format("10^{{{}}}", e), e, 0);
-            } else if (stride <= 5) {
-                tick(minor, "", e, 1);
-            }
-        }
-        if (stride == 1) {
-            for (int e = static_cast<int>(std::floor(axis.min)); e <= axis.max; ++e) {
-                for (int digit = 2; digit < 10; ++digit) {
-                    const double place = e + std::log10(digit);
-                    if (place >= axis.min && place <= axis.max) tick(minor, "", place, 1);
-                }
-            }
-        }
-    } else if (span > 0.8) {
-        for (int e = static_cast<int>(std::floor(axis.min)); e <= axis.max; ++e) {
-            for (int digit = 1; digit < 10; ++digit) {
-                const double place = e + std::log10(digit);
-                if (place < axis.min || place > axis.max) continue;
-                const bool labelled = digit == 1 || digit == 2 || digit == 5;
-                tick(labelled ? major : minor, labelled ? power_of_ten(place) : "", place, labelled ? 0 : 1);
-            }
-        }
-    } else {
-        const double low = std::pow(10.0, axis.min), high = std::pow(10.0, axis.max);
-        const double rough = (high - low) / 7;
-        const double unit = std::pow(10.0, std::floor(std::log10(rough)));
-        const double step = rough / unit > 5 ? 10 * unit : rough / unit > 2 ? 5 * unit : 2 * unit;
-        for (double k = std::ceil(low / step); k * step <= high; ++k) {
-            if (k > 0) tick(major, fmt::format("{:.6g}", k * step), std::log10(k * step), 0);
-        }
-    }
-    return major + (major.empty() || minor.empty() ? "" : ", ") + minor;
+    if (extension == ".png")  // fonts in 1/72 of what it takes for 96 pixels
+        return {size("pngcairo", 0.75 * per_point, 1.39), 0.75 * per_point};
+    if (extension == ".svg") return {size("svg dynamic", per_point, 0.65), per_point};
+    constexpr double pdf_font = 1.5, pdf_line = 2;  // its fonts are 2/3 of a point, its lines half of one
+    return {fmt::format("pdfcairo size {:.3f}cm,{:.3f}cm font '{},{:.2f}' linewidth {:.3f} dashlength 1.03",
+                        layout.width / 10, layout.height / 10, typeface, pdf_font * layout.font_size,
+                        pdf_line / 3),
+            pdf_font};
 }
 
 /// The commands for an axis's ticks, "xtics" or "ytics".
-std::string axis_ticks(const std::string& name, const Axis& axis) {
-    if (axis.scale == Scale::linear) return "set " + name + " autofreq nomirror out\n";
-    const std::string ticks = log_ticks(axis);
-    return "unset " + name + "\n" + (ticks.empty() ? "" : "set " + name + " nomirror out (" + ticks + ")\n");
+std::string tick_commands(const std::string& name, const std::vector<Tick>& ticks, double font) {
+    std::string list;
+    for (const auto& tick : ticks)
+        list += fmt::format("{}{} {:.17g} {}", list.empty() ? "" : ", ", literal(tick.label), tick.place,
+                            tick.minor ? 1 : 0);
+    return list.empty() ? "unset " + name + "\n"
+                        : fmt::format(
+                              "set {} nomirror out noenhanced font '{},{:.2f}' textcolor rgb '#333333' "
+                              "({})\n",
+                              name, typeface, font, list);
 }
 
 std::string data_block(const Series& series) {
@@ -134,7 +92,11 @@ std::string data_block(const Series& series) {
     }
     for (std::size_t k = 0; k < series.y.size(); ++k) {
         if (std::isfinite(series.x[k]) && std::isfinite(series.y[k])) {
-            row(series.x[k], series.y[k]);
+            if (series.mark == Mark::band) {
+                rows += fmt::format("{:.9g} {:.9g} {:.9g}\n", series.x[k], series.lower[k], series.y[k]);
+            } else {
+                row(series.x[k], series.y[k]);
+            }
         } else {
             rows += "\n";  // interrupts the line
         }
@@ -142,53 +104,95 @@ std::string data_block(const Series& series) {
     return rows;
 }
 
+const char* dash_type(Dash dash) {
+    switch (dash) {
+        case Dash::dashed:
+            return "(10,5)";
+        case Dash::dotted:
+            return "(2,4)";
+        case Dash::dash_dotted:
+            return "(10,4,2,4)";
+        case Dash::solid:
+            break;
+    }
+    return "1";
+}
+
 std::string line_style(const Series& series) {
-    const char* dash = series.dash == Dash::dashed ? "(12,6)" : "1";
-    return fmt::format("dashtype {} linewidth {:.3g} linecolor rgb {}", dash, series.width,
+    return fmt::format("dashtype {} linewidth {:.3g} linecolor rgb {}", dash_type(series.dash), series.width,
                        literal(series.colour));
 }
 
+constexpr const char* outline_colour = "'#8c8c8c'";
+
 std::string plot_element(const Series& series, std::size_t block) {
     const std::string data = fmt::format("$d{} using 1:2 ", block);
-    if (series.mark != Mark::filled_steps) {
-        return data + (series.mark == Mark::impulses ? "with impulses " : "with lines ") +
-               line_style(series) + " notitle";
+    switch (series.mark) {
+        case Mark::line:
+            return data + "with lines " + line_style(series) + " notitle";
+        case Mark::impulses:
+            return data + "with impulses " + line_style(series) + " notitle";
+        case Mark::points:
+            return data + fmt::format("with points pointtype 7 pointsize {:.3g} linecolor rgb {} notitle",
+                                      0.12 * series.width, literal(series.colour));
+        case Mark::band:
+            return fmt::format(
+                "$d{} using 1:2:3 with filledcurves fillstyle solid 1 noborder linecolor rgb {} "
+                "notitle",
+                block, literal(series.colour));
+        case Mark::filled_steps:
+            break;
     }
-    return data + "with filledcurves y1=0 fillstyle solid 1 noborder linecolor rgb " +
-           literal(series.colour) + " notitle, " + data +
-           fmt::format("with lines linewidth {:.3g} linecolor rgb '#8c8c8c' notitle", series.width);
+    const std::string filled = data + "with filledcurves y1=0 fillstyle solid 1 noborder linecolor rgb " +
+                               literal(series.colour) + " notitle";
+    if (series.width <= 0) return filled;
+    return filled + ", " + data +
+           fmt::format("with lines linewidth {:.3g} linecolor rgb {} notitle", series.width, outline_colour);
 }
 
-/// One row of samples and names, centred at a height of the figure; gnuplot's own legend is bound to
-/// one panel's width.
-std::string legend(const std::vector<Series>& all, double height) {
-    constexpr double per_character = 0.0066, sample = 0.03, gap = 0.008, between = 0.03;
-    double total = -between;
-    for (const auto& series : all) {
-        if (series.label.empty()) continue;
-        total += sample + gap + per_character * static_cast<double>(characters(series.label)) + between;
+/// Places in mm as gnuplot's fractions of the figure.
+class Screen {
+public:
+    Screen(const Layout& layout, const Terminal& terminal) : layout_(layout), terminal_(terminal) {}
+
+    double font_per_point() const { return terminal_.font_per_point; }
+    std::string at(double x, double y) const {
+        return fmt::format("screen {:.5f}, screen {:.5f}", x / layout_.width, y / layout_.height);
     }
-    double x = 0.5 - 0.5 * total;
-    std::string script;
-    for (const auto& series : all) {
-        if (series.label.empty()) continue;
-        if (series.mark == Mark::filled_steps) {
-            script += fmt::format(
-                "set object rectangle from screen {:.4f}, screen {:.4f} to screen {:.4f}, screen {:.4f} "
-                "fillstyle solid 1 border linecolor rgb '#8c8c8c' fillcolor rgb {}\n",
-                x, height - 0.012, x + sample, height + 0.012, literal(series.colour));
-        } else {
-            script += fmt::format(
-                "set arrow from screen {:.4f}, screen {:.4f} to screen {:.4f}, screen {:.4f} nohead {}\n", x,
-                height, x + sample, height, line_style(series));
-        }
-        x += sample + gap;
-        script += fmt::format("set label {} at screen {:.4f}, screen {:.4f} left noenhanced\n",
-                              literal(series.label), x, height);
-        x += per_character * static_cast<double>(characters(series.label)) + between;
+    std::string words(const Words& w) const {
+        const char* const align = w.align == Words::Align::left     ? "left"
+                                  : w.align == Words::Align::centre ? "center"
+                                                                    : "right";
+        return fmt::format(
+            "set label {} at {} {} rotate by {} font '{},{:.2f}' textcolor rgb {} noenhanced front\n",
+            literal(w.text), at(w.x, w.y), align, w.angle, typeface, w.size * terminal_.font_per_point,
+            literal(w.colour));
     }
-    return script;
-}
+    /// gnuplot's own legend is bound to one panel's width.
+    std::string sample(const Sample& sample) const {
+        const Box& box = sample.box;
+        const Series& series = *sample.series;
+        const double middle = 0.5 * (box.bottom + box.top);
+        if (series.mark == Mark::filled_steps || series.mark == Mark::band)
+            return fmt::format(
+                "set object rectangle from {} to {} fillstyle solid 1 {} fillcolor rgb {}\n",
+                at(box.left, box.bottom), at(box.right, box.top),
+                series.width > 0 && series.mark == Mark::filled_steps
+                    ? fmt::format("border linecolor rgb {} linewidth {:.3g}", outline_colour, series.width)
+                    : "noborder",
+                literal(series.colour));
+        if (series.mark == Mark::points)
+            return fmt::format("set label '' at {} point pointtype 7 pointsize {:.3g} linecolor rgb {}\n",
+                               at(0.5 * (box.left + box.right), middle), 0.12 * series.width,
+                               literal(series.colour));
+        return fmt::format("set arrow from {} to {} nohead {}\n", at(box.left, middle), at(box.right, middle),
+                           line_style(series));
+    }
+
+private:
+    const Layout& layout_;
+    const Terminal& terminal_;
+};
 
 struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
@@ -240,7 +244,7 @@ Outcome run_gnuplot(const std::string& script, int output) {
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) {
         throw std::runtime_error(error == ENOENT
-                                     ? "gnuplot not found: install gnuplot, or use --plot none"
+                                     ? gnuplot_missing
                                      : fmt::format("gnuplot cannot be started: {}", std::strerror(error)));
     }
     int status = 0;
@@ -250,92 +254,87 @@ Outcome run_gnuplot(const std::string& script, int output) {
     return {status, first_complaint(complaints.get())};
 }
 
-std::string terminal_for(const std::filesystem::path& path) {
-    const std::string extension = path.extension().string();
-    if (extension == ".png") return "pngcairo size 1600,700 font 'DejaVu Sans,14' background '#ffffff'";
-    if (extension == ".svg") return "svg size 1600,700 dynamic font 'DejaVu Sans,18' background '#ffffff'";
-    if (extension == ".pdf") return "pdfcairo size 16.0cm,7.0cm font 'DejaVu Sans,7' linewidth 0.5";
-    throw std::invalid_argument(path.string() + ": no such kind of figure, use .png, .svg or .pdf");
+/// Data and commands of one panel.
+GnuplotPanel panel_commands(const Panel& panel, const PlacedPanel& placed, const Layout& layout,
+                            const Screen& screen, std::size_t& block) {
+    const Box& box = placed.box;
+    GnuplotPanel out{box.left / layout.width,
+                     box.bottom / layout.height,
+                     box.right / layout.width,
+                     box.top / layout.height,
+                     {},
+                     {}};
+    for (const auto& note : placed.notes) out.settings += screen.words(note);
+    out.settings += fmt::format("set xrange [{:.9g}:{:.9g}]\nset yrange [{:.9g}:{:.9g}]\n", panel.x.min,
+                                panel.x.max, panel.y.min, panel.y.max);
+    const double font = layout.font_size * screen.font_per_point();
+    out.settings +=
+        tick_commands("xtics", placed.x_ticks, font) + tick_commands("ytics", placed.y_ticks, font);
+    for (const auto& series : panel.series) {
+        const std::string rows = data_block(series);
+        if (rows.find_first_not_of('\n') == std::string::npos) continue;
+        out.settings += fmt::format("$d{} << END\n{}END\n", block, rows);
+        out.elements += (out.elements.empty() ? "" : ", ") + plot_element(series, block);
+        ++block;
+    }
+    if (out.elements.empty()) out.elements = "1/0 notitle";
+    return out;
+}
+
+/// Of every panel: axes to the left and below.
+constexpr const char* style =
+    "set border 3 linewidth 1 linecolor rgb '#333333'\n"
+    "set tics nomirror out scale 0.45, 0.25\n"
+    "set xtics offset 0,0.35\nset ytics offset 0.45,0\n"
+    "set decimalsign '.'\n"
+    "set clip two\n"
+    "unset key\n";
+
+std::string margins(const GnuplotPanel& panel) {
+    return fmt::format(
+        "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n"
+        "set bmargin at screen {:.5f}\nset tmargin at screen {:.5f}\n",
+        panel.left, panel.right, panel.bottom, panel.top);
 }
 
 }  // namespace
 
-std::string gnuplot_script(const Figure& figure, const std::string& terminal) {
-    constexpr std::size_t columns = 150;
-    std::vector<std::string> caption;
-    for (const auto& line : figure.caption) {
-        for (auto& part : wrapped(line, columns)) caption.push_back(std::move(part));
-    }
-    const std::vector<std::string> title = wrapped(figure.title, 110);
-
-    // Fractions of the height, from below: caption, axis, panel, legend, title.
-    constexpr double line = 0.042;
-    const double caption_height = 0.02 + line * static_cast<double>(caption.size());
-    const double title_height = 0.03 + 0.05 * static_cast<double>(title.size());
-    const double bottom = caption_height + 0.145;
-    const double top = 1 - title_height - 0.085;
-
-    std::string script = "set encoding utf8\nset terminal " + terminal + " enhanced\n";
-    script +=
-        "set multiplot\n"
-        "set border 3 linewidth 1 linecolor rgb '#333333'\n"
-        "set tics nomirror out scale 0.6, 0.3\n"
-        "set decimalsign '.'\n"
-        "set clip two\n"
-        "set format x '%g'\nset format y '%g'\n"
-        "unset key\n";
+GnuplotCommands gnuplot_commands(const Figure& figure, const std::string& extension) {
+    const Layout layout = lay_out(figure);
+    const Terminal terminal = terminal_for(layout, extension);
+    const Screen screen(layout, terminal);
+    GnuplotCommands out;
+    out.terminal = "set terminal " + terminal.command;
     std::size_t block = 0;
-    const double count = static_cast<double>(figure.panels.size());
-    for (std::size_t k = 0; k < figure.panels.size(); ++k) {
-        const Panel& panel = figure.panels[k];
-        const double slot = 0.985 / count, left = 0.005 + slot * static_cast<double>(k);
-        script += fmt::format(
-            "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\n"
-            "set bmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n",
-            left + 0.065, left + slot - 0.02, bottom, top);
-        script += "unset label\nunset arrow\nunset object\n";
-        if (k == 0) {
-            for (std::size_t i = 0; i < title.size(); ++i) {
-                script +=
-                    fmt::format("set label {} at screen 0.5, screen {:.4f} center font ',{}' noenhanced\n",
-                                literal(title[i]), 0.955 - 0.05 * static_cast<double>(i),
-                                terminal.starts_with("svg")   ? 22
-                                : terminal.starts_with("pdf") ? 8
-                                                              : 17);
-            }
-            for (std::size_t i = 0; i < caption.size(); ++i) {
-                script += fmt::format(
-                    "set label {} at screen 0.5, screen {:.4f} center textcolor rgb '#333333' noenhanced\n",
-                    literal(caption[i]), caption_height - line * (static_cast<double>(i) + 0.3));
-            }
-            script += legend(panel.series, 1 - title_height - 0.03);
-        }
-        for (const auto& note : panel.annotations) {
-            script += fmt::format(
-                "set label {} at first {:.9g}, first {:.9g} {} textcolor rgb '#333333' noenhanced front\n",
-                literal(note.text), note.x, note.y, note.to_the_left ? "right" : "left");
-        }
-        script +=
-            fmt::format("set xlabel {} noenhanced offset 0,0.3\nset ylabel {} noenhanced offset 0.5,0\n",
-                        literal(panel.x.label), literal(panel.y.label));
-        script += fmt::format("set xrange [{:.9g}:{:.9g}]\nset yrange [{:.9g}:{:.9g}]\n", panel.x.min,
-                              panel.x.max, panel.y.min, panel.y.max);
-        script += axis_ticks("xtics", panel.x) + axis_ticks("ytics", panel.y);
-        std::string plot;
-        for (const auto& series : panel.series) {
-            const std::string rows = data_block(series);
-            if (rows.find_first_not_of('\n') == std::string::npos) continue;
-            script += fmt::format("$d{} << END\n{}END\n", block, rows);
-            plot += (plot.empty() ? "plot " : ", ") + plot_element(series, block);
-            ++block;
-        }
-        script += (plot.empty() ? "plot 1/0 notitle" : plot) + "\n";
-    }
+    for (std::size_t k = 0; k < figure.panels.size(); ++k)
+        if (!figure.panels[k].absent)
+            out.panels.push_back(panel_commands(figure.panels[k], layout.panels[k], layout, screen, block));
+    if (out.panels.empty()) out.panels.push_back({0.1, 0.1, 0.9, 0.9, "unset tics\n", "1/0 notitle"});
+    std::string words;
+    for (const auto& text : layout.words) words += screen.words(text);
+    for (const auto& sample : layout.samples) words += screen.sample(sample);
+    for (auto& panel : out.panels) panel.settings.insert(0, style + margins(panel));
+    out.panels.front().settings += words;
+    return out;
+}
+
+std::string gnuplot_script(const Figure& figure, const std::string& extension) {
+    const auto commands = gnuplot_commands(figure, extension);
+    std::string script = "set encoding utf8\n" + commands.terminal + "\nset multiplot\n";
+    for (const auto& panel : commands.panels)
+        script += panel.settings + "plot " + panel.elements + "\nunset label\nunset arrow\nunset object\n";
     return script + "unset multiplot\n";
 }
 
+std::string figure_extension(const std::filesystem::path& path) {
+    std::string extension = path.extension().string();
+    if (extension != ".png" && extension != ".svg" && extension != ".pdf")
+        throw std::invalid_argument(path.string() + ": no such kind of figure, use .png, .svg or .pdf");
+    return extension;
+}
+
 void render_with_gnuplot(const Figure& figure, const std::filesystem::path& path) {
-    const std::string script = gnuplot_script(figure, terminal_for(path));
+    const std::string script = gnuplot_script(figure, figure_extension(path));
     AtomicFile destination(path);
     const Outcome outcome = run_gnuplot(script, destination.descriptor());
     struct stat written {};
@@ -345,10 +344,6 @@ void render_with_gnuplot(const Figure& figure, const std::filesystem::path& path
                                              outcome.complaint.empty() ? "no picture" : outcome.complaint));
     }
     destination.commit();
-}
-
-void render(const Figure& figure, const std::filesystem::path& path) {
-    render_with_gnuplot(figure, path);
 }
 
 }  // namespace spectra::report

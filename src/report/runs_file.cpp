@@ -1,3 +1,4 @@
+#include "report/table.hpp"
 #include "report/runs_file.hpp"
 
 #include "h5/file.hpp"
@@ -221,12 +222,6 @@ std::vector<h5::Column> summary_columns(const std::vector<Run>& runs) {
     return columns;
 }
 
-std::string csv_cell(const std::string& text) {
-    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + '"';
-}
 template <class T>
 std::string csv_cell(const T& value) {
     return fmt::format("{}", value);

@@ -3,6 +3,8 @@
 #include "report/report.hpp"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace spectra::report {
 
@@ -23,5 +25,11 @@ std::string terminal_page(const Report& report, int columns, bool colour, bool u
 /// The answer to how deep a network can go: the depths evaluated, one sentence, where the file is.
 std::string terminal_page(const DepthReport& report, int columns, bool colour,
                           bool unicode = locale_is_utf8());
+
+class Page;
+/// Metrics side by side, a column a source; the mean square of "montecarlo" in the given words where there
+/// are any.
+void add_metrics(Page& page, const std::vector<std::pair<std::string, Metrics>>& sources,
+                 const std::string& simulated_mean_square = "");
 
 }  // namespace spectra::report

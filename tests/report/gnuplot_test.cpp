@@ -32,7 +32,7 @@ private:
 
 std::string failure(const std::filesystem::path& path) {
     try {
-        render(density_figure(tests::isometric_report()), path);
+        render_with_gnuplot(density_figure(tests::isometric_report()), path);
     } catch (const std::runtime_error& error) {
         EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
         return error.what();
@@ -45,9 +45,9 @@ TEST(Gnuplot, DrawsEveryFormat) {
     for (const auto& report :
          {tests::isometric_report(), tests::collapsed_report(), tests::atomic_report()}) {
         const Figure figure = density_figure(report);
-        render(figure, folder.path() / "a.png");
-        render(figure, folder.path() / "a.svg");
-        render(figure, folder.path() / "a.pdf");
+        render_with_gnuplot(figure, folder.path() / "a.png");
+        render_with_gnuplot(figure, folder.path() / "a.svg");
+        render_with_gnuplot(figure, folder.path() / "a.pdf");
         const std::string png = content(folder.path() / "a.png");
         EXPECT_TRUE(png.starts_with("\x89PNG\r\n\x1a\n"));
         EXPECT_GT(png.size(), 20'000u);
@@ -62,11 +62,48 @@ TEST(Gnuplot, DrawsEveryFormat) {
     EXPECT_EQ(folder.entries(), 3u);
 }
 
+TEST(Gnuplot, DrawsEveryMarkAndDashOfAGrid) {
+    const TemporaryFolder folder;
+    Figure figure;
+    figure.columns = 2;
+    figure.shared_axes = true;
+    figure.column_headings = {"one", "two"};
+    figure.row_headings = {"upper", "lower"};
+    figure.panels.resize(4);
+    figure.panels[3].absent = true;
+    std::vector<double> lower{0.1, 0.2};
+    for (const auto mark : {Mark::line, Mark::impulses, Mark::points, Mark::band}) {
+        Series series{"mark", mark, Dash::solid, 2, "#0072b2", {0.2, 0.8}, {0.3, 0.4}, lower};
+        figure.panels[0].series.push_back(series);
+    }
+    figure.panels[1].series = {
+        {"steps", Mark::filled_steps, Dash::solid, 0, "#c8c8c8", {0, 0.5, 1}, {0.4, 0.6}}};
+    for (const auto dash : {Dash::dashed, Dash::dotted, Dash::dash_dotted})
+        figure.panels[2].series.push_back({"dash", Mark::line, dash, 2, "#d55e00", {0, 1}, {0, 1}});
+    for (const char* name : {"a.png", "a.svg", "a.pdf"}) render_with_gnuplot(figure, folder.path() / name);
+    const std::string svg = content(folder.path() / "a.svg");
+    for (const char* words : {"upper", "lower", "one", "two", "mark", "steps", "dash"})
+        EXPECT_NE(svg.find(std::string(">") + words + "<"), std::string::npos) << words;
+    std::size_t dashed = 0;
+    for (auto at = svg.find("stroke-dasharray"); at != std::string::npos;
+         at = svg.find("stroke-dasharray", at + 1))
+        ++dashed;
+    EXPECT_GE(dashed, 3u);
+    EXPECT_GT(content(folder.path() / "a.png").size(), 5'000u);
+}
+
+TEST(Gnuplot, MinusSignsAndGreekLettersAreReal) {
+    const TemporaryFolder folder;
+    render_with_gnuplot(density_figure(tests::collapsed_report()), folder.path() / "a.svg");
+    const std::string svg = content(folder.path() / "a.svg");
+    for (const char* words : {"10⁻⁴", "ρ(s)", "Lσ²"}) EXPECT_NE(svg.find(words), std::string::npos) << words;
+}
+
 TEST(Gnuplot, DrawsAnEmptyReport) {
     const TemporaryFolder folder;
     Report report;
     report.network = tests::example_network(1);
-    render(density_figure(report), folder.path() / "a.png");
+    render_with_gnuplot(density_figure(report), folder.path() / "a.png");
     EXPECT_GT(content(folder.path() / "a.png").size(), 1'000u);
 }
 
@@ -76,7 +113,7 @@ TEST(Gnuplot, TextIsNeverACommand) {
     Report report = tests::isometric_report();
     report.network.title = "it's `touch " + trap + "` $(touch " + trap + ")'; system('touch " + trap +
                            "')\nsystem('touch " + trap + "')\n@trap \\ \" {/Symbol} ^_ %";
-    render(density_figure(report), folder.path() / "it's `x` | \"y\".svg");
+    render_with_gnuplot(density_figure(report), folder.path() / "it's `x` | \"y\".svg");
     EXPECT_FALSE(std::filesystem::exists(trap));
     const std::string svg = content(folder.path() / "it's `x` | \"y\".svg");
     EXPECT_NE(svg.find("`touch"), std::string::npos);
@@ -86,7 +123,8 @@ TEST(Gnuplot, TextIsNeverACommand) {
 
 TEST(Gnuplot, RefusesOtherFormats) {
     const TemporaryFolder folder;
-    expect_refused([&] { render(Figure{}, folder.path() / "a.bmp"); }, {"a.bmp", ".png, .svg or .pdf"});
+    expect_refused([&] { render_with_gnuplot(Figure{}, folder.path() / "a.bmp"); },
+                   {"a.bmp", ".png, .svg or .pdf"});
     EXPECT_EQ(folder.entries(), 0u);
 }
 
@@ -127,7 +165,7 @@ TEST(Gnuplot, ItsOwnComplaintIsPassedOn) {
     Figure figure = density_figure(tests::isometric_report());
     figure.panels[0].series[0].colour = "no colour";
     try {
-        render(figure, folder.path() / "a.png");
+        render_with_gnuplot(figure, folder.path() / "a.png");
         ADD_FAILURE();
     } catch (const std::runtime_error& error) {
         EXPECT_NE(std::string(error.what()).find("color"), std::string::npos) << error.what();

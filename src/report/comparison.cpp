@@ -1,0 +1,209 @@
+#include "report/comparison.hpp"
+
+#include "report/stored_report.hpp"
+#include "report/wording.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace spectra::report {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// A parameter of networks, and how it is said.
+struct Parameter {
+    const char* name;     ///< in files
+    const char* heading;  ///< above a column
+    std::function<std::string(const Run&)> value, words;
+    bool number;
+};
+
+const std::vector<Parameter>& parameters() {
+    const auto plain = [](const auto member) {
+        return [member](const Run& run) { return fmt::format("{}", run.*member); };
+    };
+    const auto words = [](const char* name, const auto member) {
+        return [name, member](const Run& run) { return fmt::format("{} = {}", name, run.*member); };
+    };
+    const auto mixer = [](const Run& run) { return std::filesystem::path(run.mixer).filename().string(); };
+    static const std::vector<Parameter> all{
+        {"mixer", "mixer", mixer, mixer, false},
+        {"branch", "branch", plain(&Run::branch), plain(&Run::branch), false},
+        {"activation", "activation", plain(&Run::activation), plain(&Run::activation), false},
+        {"streams", "n", plain(&Run::streams), words("n", &Run::streams), true},
+        {"width", "p", plain(&Run::width), words("p", &Run::width), true},
+        {"noise", "Lσ²", plain(&Run::noise), words("Lσ²", &Run::noise), true},
+        {"seed", "seed", plain(&Run::seed), [](const Run& run) { return fmt::format("seed {}", run.seed); },
+         true},
+    };
+    return all;
+}
+
+/// Do the networks differ in it?
+bool varies(const std::vector<Compared>& compared, const Parameter& parameter) {
+    std::set<std::string> values;
+    for (const auto& [run, report] : compared) values.insert(parameter.value(run));
+    return values.size() > 1;
+}
+
+bool is_mixer(const Parameter& parameter) {
+    return std::string(parameter.name) == "mixer";
+}
+
+/// Behind a comma where there is something before.
+void append(std::string& text, const std::string& words) {
+    if (!words.empty()) text += (text.empty() ? "" : ", ") + words;
+}
+
+/// What all networks have in common.
+std::string common_words(const std::vector<Compared>& compared) {
+    std::string words;
+    for (const auto& parameter : parameters()) {
+        const std::string value = parameter.words(compared.front().run);
+        const bool usual = value == "isotropic" || value == "none";
+        if (!is_mixer(parameter) && !usual && !varies(compared, parameter)) append(words, value);
+    }
+    std::set<int> samples;
+    for (const auto& [run, report] : compared) samples.insert(run.samples);
+    if (samples.size() == 1 && *samples.begin() > 0)
+        append(words, fmt::format("{} samples", *samples.begin()));
+    return words;
+}
+
+/// Mixer and whatever else differs.
+std::string row_words(const Run& run, const std::vector<Compared>& compared) {
+    std::string words;
+    for (const auto& parameter : parameters())
+        if (is_mixer(parameter) || varies(compared, parameter)) append(words, parameter.words(run));
+    return words;
+}
+
+const Metrics* best_metrics(const Run& run) {
+    for (const char* source : {"ov", "montecarlo"})
+        for (const auto& [name, metrics] : run.metrics)
+            if (name == source) return &metrics;
+    return run.metrics.empty() ? nullptr : &run.metrics.front().second;
+}
+
+double distance(const Run& run, const std::string& pair) {
+    for (const auto& [name, agreement] : run.agreement)
+        if (name == pair) return agreement.wasserstein1;
+    return nan;
+}
+
+}  // namespace
+
+std::vector<Compared> read_compared(const std::filesystem::path& file, const std::vector<Run>& runs) {
+    std::vector<Compared> compared;
+    for (const auto& run : runs) compared.push_back({run, read_report({run.name, file, "runs/" + run.name})});
+    return compared;
+}
+
+DensityGrid comparison_grid(const std::vector<Compared>& compared) {
+    DensityGrid grid;
+    if (compared.empty()) return grid;
+    std::set<int> depths;
+    for (const auto& [run, report] : compared) depths.insert(run.depth);
+    for (const int depth : depths) grid.columns.push_back(fmt::format("L = {}", depth));
+    std::map<std::pair<std::string, int>, const Report*> cells;
+    for (const auto& [run, report] : compared) {
+        const std::string row = row_words(run, compared);
+        if (std::find(grid.rows.begin(), grid.rows.end(), row) == grid.rows.end()) grid.rows.push_back(row);
+        cells[{row, run.depth}] = &report;
+    }
+    for (const auto& row : grid.rows)
+        for (const int depth : depths) {
+            const auto found = cells.find({row, depth});
+            grid.cells.push_back(found == cells.end() ? nullptr : found->second);
+        }
+    grid.title = "Jacobian, " + common_words(compared);
+    grid.caption = {"collapsed: share of singular values below 0.1"};
+    if (std::any_of(compared.begin(), compared.end(), [](const Compared& c) { return !c.run.certified; }))
+        grid.caption.front() += "; !: not certified";
+    return grid;
+}
+
+Table ranked_table(const std::vector<Compared>& compared) {
+    std::vector<std::size_t> order(compared.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto metric = [&](std::size_t k, double Metrics::*member) {
+        const Metrics* const metrics = best_metrics(compared[k].run);
+        return metrics ? metrics->*member : nan;
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        // What differs by rounding is equal.
+        const auto level = [&](std::size_t k) { return std::round(1e9 * metric(k, &Metrics::window)); };
+        const double x = level(a), y = level(b);
+        return std::isnan(y) ? !std::isnan(x) : x > y;
+    });
+
+    Table table;
+    const auto numbers = [&](const std::string& name, const std::string& heading, const auto& of) {
+        std::vector<double> cells;
+        for (const std::size_t k : order) cells.push_back(of(k));
+        if (std::all_of(cells.begin(), cells.end(), [](double x) { return std::isnan(x); })) return;
+        table.columns.push_back({name, heading, std::move(cells)});
+    };
+    std::vector<double> rank(order.size());
+    std::iota(rank.begin(), rank.end(), 1.0);
+    table.columns.push_back({"rank", "rank", rank});
+    for (const auto& parameter : parameters()) {
+        if (!is_mixer(parameter) && !varies(compared, parameter)) continue;
+        if (parameter.number) {
+            numbers(parameter.name, parameter.heading,
+                    [&](std::size_t k) { return std::stod(parameter.value(compared[k].run)); });
+            continue;
+        }
+        std::vector<std::string> cells;
+        for (const std::size_t k : order) cells.push_back(parameter.value(compared[k].run));
+        table.columns.push_back({parameter.name, parameter.heading, std::move(cells)});
+    }
+    numbers("depth", "L", [&](std::size_t k) { return double(compared[k].run.depth); });
+    numbers("window", "in window", [&](std::size_t k) { return metric(k, &Metrics::window); });
+    numbers("collapsed", "collapsed", [&](std::size_t k) { return metric(k, &Metrics::collapsed); });
+    numbers("effective_rank", "eff. rank",
+            [&](std::size_t k) { return metric(k, &Metrics::effective_rank); });
+    for (const char* theory : {"ov", "scalar", "s-transform", "printed"})
+        numbers(
+            fmt::format("{}_montecarlo_wasserstein1", theory), fmt::format("W1 {}", theory),
+            [&](std::size_t k) { return distance(compared[k].run, fmt::format("{}_montecarlo", theory)); });
+    const auto expected = [&](double montecarlo::Expected::*member) {
+        return [&, member](std::size_t k) {
+            const auto& known = compared[k].report.expected;
+            return known ? known->wasserstein1.*member : nan;
+        };
+    };
+    numbers("wasserstein1_expected", "expected", expected(&montecarlo::Expected::mean));
+    numbers("wasserstein1_expected_std", "±", expected(&montecarlo::Expected::deviation));
+    const bool judged = table.columns.back().name == "wasserstein1_expected_std";
+    numbers("largest", "largest", [&](std::size_t k) { return metric(k, &Metrics::largest); });
+
+    std::vector<std::string> doubts;
+    for (const std::size_t k : order)
+        doubts.push_back(fmt::format("{}", fmt::join(compared[k].run.doubts, " ")));
+    if (std::any_of(doubts.begin(), doubts.end(), [](const std::string& text) { return !text.empty(); }))
+        table.columns.push_back({"not_certified", "not certified", std::move(doubts)});
+
+    table.notes.push_back(
+        fmt::format("{}. Ranked by the share of singular values in the window [0.75, 1.25]; "
+                    "collapsed: share below 0.1; by the theory ov where there is one, else the "
+                    "simulation.",
+                    common_words(compared)));
+    if (judged)
+        table.notes.emplace_back(
+            "W1: Wasserstein-1 distance of a theory to the simulation; expected: what width "
+            "and samples alone explain of it.");
+    return table;
+}
+
+}  // namespace spectra::report

@@ -1,0 +1,145 @@
+#include "report/stored_report.hpp"
+
+#include "h5/file.hpp"
+
+#include <array>
+#include <limits>
+
+namespace spectra::report {
+namespace {
+
+/// The group of one run.
+class Reader {
+public:
+    Reader(const h5::File& file, const std::string& group)
+        : file_(file), prefix_(group.empty() ? "" : group + "/") {}
+
+    bool has(const std::string& path) const { return file_.exists(prefix_ + path); }
+    std::vector<double> doubles(const std::string& path) const {
+        h5::Shape shape;
+        return has(path) ? file_.read_doubles(prefix_ + path, shape) : std::vector<double>();
+    }
+    double number(const std::string& object, const std::string& name, double otherwise = 0) const {
+        return file_.double_attribute(prefix_ + object, name).value_or(otherwise);
+    }
+    int integer(const std::string& object, const std::string& name) const {
+        return static_cast<int>(file_.integer_attribute(prefix_ + object, name).value_or(0));
+    }
+    std::string text(const std::string& object, const std::string& name) const {
+        return file_.string_attribute(prefix_ + object, name).value_or("");
+    }
+
+private:
+    const h5::File& file_;
+    std::string prefix_;
+};
+
+Network read_network(const Reader& in) {
+    Network network;
+    network.streams = in.integer("network", "streams");
+    network.width = in.integer("network", "width");
+    network.mixer_name = in.text("network", "mixer");
+    network.title = in.text("network", "title");
+    const auto entries = in.doubles("network/mixers");
+    const auto n = static_cast<Eigen::Index>(network.streams);
+    using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    for (std::size_t at = 0; n > 0 && at + static_cast<std::size_t>(n * n) <= entries.size();
+         at += static_cast<std::size_t>(n * n))
+        network.mixers.emplace_back(Eigen::Map<const Rows>(entries.data() + at, n, n));
+    return network;
+}
+
+dyson::Theory read_theory(const Reader& in, dyson::Method method) {
+    const std::string group = "theory/" + dyson::name(method);
+    dyson::Theory theory;
+    theory.method = method;
+    theory.eta = in.number(group, "eta");
+    theory.curve.log_s = in.doubles(group + "/log_s");
+    theory.curve.density_log = in.doubles(group + "/density_log");
+
+    const std::string law = in.has(group + "/law") ? group + "/law" : group;
+    Density density;
+    density.log_s = in.doubles(law + "/log_s");
+    density.density_log = in.doubles(law + "/density_log");
+    density.weight = in.doubles(law + "/weight");
+    density.cumulative = in.doubles(law + "/cumulative");
+    const auto bands = in.doubles(group + "/log_support");
+    for (std::size_t k = 0; k + 1 < bands.size(); k += 2) density.support.push_back({bands[k], bands[k + 1]});
+    const auto atoms = in.doubles(group + "/log_atoms");
+    for (std::size_t k = 0; k + 1 < atoms.size(); k += 2) density.atoms.push_back({atoms[k], atoms[k + 1]});
+    if (!density.log_s.empty() || !density.atoms.empty())
+        theory.law = Spectrum::from_density(std::move(density));
+
+    theory.summary.certified = in.integer(group, "certified") != 0;
+    theory.summary.message = in.text(group, "message");
+    theory.summary.points = in.integer(group, "points");
+    theory.summary.uncertified = in.integer(group, "uncertified");
+    theory.summary.mass = in.number(group, "mass");
+    theory.summary.mean_square = in.number(group, "mean_square");
+    theory.summary.seconds = in.number(group, "seconds");
+    return theory;
+}
+
+montecarlo::Simulation read_simulation(const Reader& in) {
+    const std::string group = "montecarlo";
+    montecarlo::Simulation out;
+    out.samples = in.integer(group, "samples");
+    out.samples_requested = in.integer(group, "samples_requested");
+    out.width = in.integer(group, "width");
+    out.device = in.text(group, "device");
+    out.precision = in.text(group, "precision");
+    out.probes = in.integer(group, "probes");
+    out.seconds = in.number(group, "seconds");
+    out.mean_square = in.number(group, "mean_square");
+    out.mean_square_error = in.number(group, "mean_square_error");
+    out.largest = in.number(group, "largest");
+    out.smallest = in.number(group, "smallest");
+    out.converged = in.integer(group, "converged") != 0;
+    out.log_floor = in.number(group, "log_floor", -std::numeric_limits<double>::infinity());
+    if (in.has(group + "/log_singular_values")) {
+        out.law = Spectrum::from_log_values(in.doubles(group + "/log_singular_values"), out.log_floor);
+    } else {
+        out.law =
+            Spectrum::from_histogram(in.doubles(group + "/edges"), in.doubles(group + "/counts"),
+                                     in.number(group, "below"), in.number(group, "above"), out.log_floor);
+    }
+    return out;
+}
+
+/// What was expected of any theory that was compared with the simulation: the same for all.
+std::optional<montecarlo::ExpectedDistance> read_expected(const Reader& in, const Run& run) {
+    const std::string group = "metrics/agreement";
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const auto& [pair, agreement] : run.agreement) {
+        const auto read = [&, &name = pair](const std::string& distance) {
+            const std::string attribute = name + "_" + distance + "_expected";
+            return montecarlo::Expected{in.number(group, attribute, nan),
+                                        in.number(group, attribute + "_std", nan)};
+        };
+        montecarlo::ExpectedDistance expected{read("wasserstein1"), read("wasserstein1_log"),
+                                              read("kolmogorov_smirnov")};
+        if (expected.wasserstein1.mean >= 0) return expected;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Report read_report(const StoredRun& stored) {
+    const h5::File file = h5::File::open_read(stored.file);
+    const Reader in(file, stored.group);
+    const Run run = read_run(stored);
+    Report report;
+    report.provenance.seed = run.seed;
+    report.network = read_network(in);
+    for (const auto method : {dyson::Method::operator_valued, dyson::Method::scalar,
+                              dyson::Method::s_transform, dyson::Method::printed})
+        if (in.has("theory/" + dyson::name(method))) report.theories.push_back(read_theory(in, method));
+    if (in.integer("montecarlo", "samples") > 0) report.simulation = read_simulation(in);
+    report.metrics = run.metrics;
+    report.agreement = run.agreement;
+    report.expected = read_expected(in, run);
+    return report;
+}
+
+}  // namespace spectra::report
