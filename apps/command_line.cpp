@@ -1,6 +1,7 @@
 #include "command_line.hpp"
 
 #include "analyse.hpp"
+#include "compare.hpp"
 #include "completion.hpp"
 #include "console.hpp"
 #include "depth_limit.hpp"
@@ -41,17 +42,26 @@ constexpr const char* examples = R"(Examples:
       g at two points, for a machine to read
   spectra --mixer cayley --sensitivity --average 20
       what the metrics depend on, and how far another draw of the mixers could be
+  spectra compare
+      six mixers at three depths: two figures, a ranked table, spectra-compare.h5
+  spectra compare --mixers cayley,my-mixers.csv --depths 10,50 --plot pdf --table tex
+      your own, for a paper; what is in the file already is not computed again
   spectra depth-limit --mixer bistochastic --sigma2 0.005
       how deep these mixers can go
   spectra sweep --mixers bistochastic,cayley --depths 1,2,10 --noises 0.05,0.2 --seeds 1:5
       sixty networks in one file, with a table; the same command again goes on after a kill
   spectra train gyroscope --architecture edelta
       a model of the EΔ paper on its task, with trivial predictors beside its loss
+  spectra validate spectra-gyroscope-edelta.ckpt
+      is the trained model still an isometry, and does theory say why
+  spectra validate model.safetensors --require "norm<=1.05"
+      the mixers of a weight file; exit status 1 where they fail
   spectra info run1.h5
       what a result file holds
 
 Exit status:
   0    done
+  1    done, and the verdict of validate is negative
   2    bad command line or input; nothing was computed or written
   3    could not finish: points left uncertified (the file marks them), out of memory, disk full
   130  interrupted by Ctrl-C; finished samples are kept (press twice to stop at once)
@@ -62,13 +72,17 @@ struct CommandLine {
     Request request;
     DepthLimitRequest depth_request;
     SweepRequest sweep_request;
+    CompareRequest compare_request;
     TrainRequest train_request;
+    ValidateRequest validate_request;
     std::string info_file, shell;
     CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, figure.",
                  "spectra"};
     CLI::App* depth = nullptr;
     CLI::App* sweep = nullptr;
+    CLI::App* compare = nullptr;
     CLI::App* train = nullptr;
+    CLI::App* validate = nullptr;
     CLI::App* info = nullptr;
     CLI::App* completion = nullptr;
 
@@ -92,6 +106,8 @@ struct CommandLine {
             return help_page(*a, "spectra --mixer NAME|FILE [options], or spectra COMMAND …");
         });
 
+        compare = add_command("compare", "mixers × depths in one figure and one file", " [options]");
+        add_options(*compare, compare_request);
         depth = add_command("depth-limit", "how deep a mixer can go", " --mixer NAME|FILE [options]");
         add_options(*depth, depth_request);
         sweep = add_command("sweep", "a grid of networks, restartable", " --mixers NAME,NAME… [options]");
@@ -99,6 +115,8 @@ struct CommandLine {
         train = add_command("train", "train a model, write checkpoints and a log",
                             " [--architecture NAME] [options]");
         add_options(*train, train_request);
+        validate = add_command("validate", "measure a trained model's isometry against theory", "");
+        add_options(*validate, validate_request);
         info = add_command("info", "say what a result file holds");
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
         completion = add_command("completion", "print the completion script of a shell");
@@ -154,7 +172,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 void refuse_extras(const CommandLine& line) {
     const CLI::App* command = nullptr;
-    for (const auto* candidate : {line.depth, line.sweep, line.train, line.info, line.completion})
+    for (const auto* candidate : {line.compare, line.depth, line.sweep, line.train, line.validate, line.info, line.completion})
         if (candidate->parsed()) command = candidate;
     for (const auto& word : line.app.remaining()) refuse_word(line, line.app, word);
     if (command == nullptr) return;
@@ -178,7 +196,13 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
         if (!torch.train) start_torch_program(arguments);
         return torch.train(line.train_request, command);
     }
+    if (line.validate->parsed()) {
+        check_conflicts(line.validate_request);
+        if (!torch.measure && needs_a_model(line.validate_request)) start_torch_program(arguments);
+        return validate(line.validate_request, command, torch.measure);
+    }
     if (line.depth->parsed()) return depth_limit(line.depth_request, command);
+    if (line.compare->parsed()) return compare(line.compare_request, command);
     if (line.sweep->parsed()) return sweep(line.sweep_request, command);
     if (line.info->parsed()) {
         if (line.info_file.empty())

@@ -5,6 +5,7 @@ namespace spectra::cli {
 /// What the program's exit status says.
 enum ExitStatus : int {
     done = 0,
+    verdict_negative = 1,   ///< done, and what was required does not hold
     bad_input = 2,          ///< found before anything is computed or written
     not_finished = 3,       ///< points left uncertified (the file marks them), out of memory, disk full
     was_interrupted = 130,  ///< what is done is kept

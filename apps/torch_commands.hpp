@@ -1,6 +1,7 @@
 #pragma once
 
 #include "train_request.hpp"
+#include "validate.hpp"
 
 #include <functional>
 #include <string>
@@ -11,6 +12,7 @@ namespace spectra::cli {
 /// spectra-torch, which has, in its place.
 struct TorchCommands {
     std::function<int(const TrainRequest&, const std::string& command)> train;
+    Measurer measure;  ///< of the command validate
 };
 
 /// Replaces this program by spectra-torch with the same arguments: looked for beside it, then where it was

@@ -1,4 +1,5 @@
 #include "command_line.hpp"
+#include "torch_program/measure.hpp"
 #include "torch_program/train.hpp"
 
 #include <malloc.h>
@@ -8,5 +9,5 @@ int main(int argc, char** argv) {
     // Tensors of every step come and go: memory given back to the system is paid for again in page faults.
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    return spectra::cli::run(argc, argv, {.train = spectra::cli::train_model});
+    return spectra::cli::run(argc, argv, {.train = spectra::cli::train_model, .measure = spectra::cli::measure_model});
 }

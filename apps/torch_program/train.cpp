@@ -5,6 +5,7 @@
 #include "exit_status.hpp"
 #include "interrupt.hpp"
 #include "output_files.hpp"
+#include "torch_program/described_model.hpp"
 #include "train/checkpoint_file.hpp"
 #include "train/trainer.hpp"
 #include "train/training_report.hpp"
@@ -22,14 +23,7 @@ namespace spectra::cli {
 namespace {
 
 using namespace spectra::train;
-using Json = nlohmann::ordered_json;
-
-torch::Device chosen_device(const TrainRequest& r) {
-    const bool there = torch::cuda::is_available();
-    if (r.device == "cuda" && !there)
-        throw std::invalid_argument("--device cuda: Torch finds no CUDA device; accepted: auto, cpu");
-    return there && r.device != "cpu" ? torch::Device(torch::kCUDA, 0) : torch::Device(torch::kCPU);
-}
+using Json = Description;
 
 ModelConfig model_config(const TrainRequest& r) {
     const std::string architecture = r.architecture.value_or(r.mixer ? "mixer" : "gpt");
@@ -52,9 +46,7 @@ ModelConfig model_config(const TrainRequest& r) {
     auto& o = m.mixer_options;
     o.gate_bias = r.gate_bias.value_or(o.gate_bias);
     o.sinkhorn_iterations = r.sinkhorn_iterations.value_or(o.sinkhorn_iterations);
-    o.sinkhorn_backward = r.sinkhorn_backward == "direct"         ? MixerOptions::Backward::direct
-                          : r.sinkhorn_backward == "gauss-seidel" ? MixerOptions::Backward::gauss_seidel
-                                                                  : MixerOptions::Backward::unrolled;
+    o.sinkhorn_backward = sinkhorn_backward(r.sinkhorn_backward);
     o.cayley_iterations = r.cayley_iterations.value_or(o.cayley_iterations);
     o.cayley_step = r.cayley_step.value_or(o.cayley_step);
     return m;
@@ -62,25 +54,10 @@ ModelConfig model_config(const TrainRequest& r) {
 
 /// What the numbers of a run depend on: a resumed run must have been asked for the same.
 Json description(const TrainRequest& r, const TrainOptions& o, std::uint64_t seed) {
-    const auto& m = o.model;
-    return {{"task", r.task},
-            {"architecture", m.architecture},
-            {"mixer", m.mixer},
-            {"layers", m.layers},
-            {"cycles", m.cycles},
-            {"channels", m.channels},
-            {"streams", m.streams},
-            {"heads", m.heads},
-            {"positions", m.rotary ? "rotary" : "learned"},
-            {"pooling", r.pooling},
-            {"start", r.start},
-            {"mappings", r.mappings},
+    Json all{{"task", r.task}};
+    all.update(describe_model(o.model));
+    all.update(Json{
             {"gate_weight", o.gate_weight},
-            {"gate_bias", m.mixer_options.gate_bias},
-            {"sinkhorn_iterations", m.mixer_options.sinkhorn_iterations},
-            {"sinkhorn_backward", r.sinkhorn_backward},
-            {"cayley_iterations", m.mixer_options.cayley_iterations},
-            {"cayley_step", m.mixer_options.cayley_step},
             {"samples", r.samples.value_or(0)},
             {"data_seed", r.data_seed},
             {"text", r.text.value_or("")},
@@ -97,7 +74,8 @@ Json description(const TrainRequest& r, const TrainOptions& o, std::uint64_t see
             {"clip", o.clip},
             {"precision", r.precision},
             {"log_every", o.log_every},
-            {"seed", seed}};
+            {"seed", seed}});
+    return all;
 }
 
 TrainOptions train_options(const TrainRequest& r) {
@@ -111,7 +89,7 @@ TrainOptions train_options(const TrainRequest& r) {
     o.clip = r.clip.value_or(reflection ? 0.0 : 1.0);
     o.gate_weight = r.gate_weight.value_or(reflection ? 0.5 : 0.1);
     o.log_every = r.log_every;
-    o.device = chosen_device(r);
+    o.device = chosen_device(r.device);
     o.bfloat16 = r.precision == "bf16";
     if (o.bfloat16 && !o.device.is_cuda())
         throw std::invalid_argument("--precision bf16: accepted on CUDA, and Torch finds no CUDA device");
@@ -138,15 +116,8 @@ TrainOptions train_options(const TrainRequest& r) {
 }
 
 std::string model_words(const TrainOptions& o, const Dataset& data) {
-    const auto& m = o.model;
-    if (data.task == "reflection") return fmt::format("an operator on {} numbers", data.dimension);
-    std::string words = fmt::format("{} blocks", m.layers);
-    if (m.cycles > 1) words += fmt::format(" × {} cycles", m.cycles);
-    const bool one_stream = m.architecture == "gpt" || m.architecture == "ddl" || m.architecture == "mgt";
-    words += one_stream
-                 ? fmt::format(", {} channels", m.channels)
-                 : fmt::format(", {} = {} × {} channels", m.channels, m.streams, m.channels / m.streams);
-    return words;
+    return data.task == "reflection" ? fmt::format("an operator on {} numbers", data.dimension)
+                                     : cli::model_words(o.model);
 }
 
 std::string device_words(const torch::Device& device) {

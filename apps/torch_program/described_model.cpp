@@ -1,0 +1,112 @@
+#include "torch_program/described_model.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <stdexcept>
+
+namespace spectra::cli {
+
+namespace {
+
+using namespace spectra::train;
+using Backward = MixerOptions::Backward;
+
+constexpr std::array backwards{std::pair{"direct", Backward::direct},
+                               std::pair{"gauss-seidel", Backward::gauss_seidel},
+                               std::pair{"unrolled", Backward::unrolled}};
+
+std::string name_of(Backward backward) {
+    for (const auto& [name, value] : backwards)
+        if (value == backward) return name;
+    return "";
+}
+
+}  // namespace
+
+Backward sinkhorn_backward(const std::string& wanted) {
+    for (const auto& [name, value] : backwards)
+        if (name == wanted) return value;
+    throw std::invalid_argument(fmt::format("sinkhorn_backward '{}' is not known", wanted));
+}
+
+Description describe_model(const ModelConfig& m) {
+    return {{"architecture", m.architecture},
+            {"mixer", m.mixer},
+            {"layers", m.layers},
+            {"cycles", m.cycles},
+            {"channels", m.channels},
+            {"streams", m.streams},
+            {"heads", m.heads},
+            {"positions", m.rotary ? "rotary" : "learned"},
+            {"pooling", m.pooling == Pooling::causal ? "causal" : "published"},
+            {"start", m.published_start ? "published" : "paper"},
+            {"mappings", m.static_mappings ? "static" : "dynamic"},
+            {"gate_bias", m.mixer_options.gate_bias},
+            {"sinkhorn_iterations", m.mixer_options.sinkhorn_iterations},
+            {"sinkhorn_backward", name_of(m.mixer_options.sinkhorn_backward)},
+            {"cayley_iterations", m.mixer_options.cayley_iterations},
+            {"cayley_step", m.mixer_options.cayley_step}};
+}
+
+ModelConfig described_model(const Description& d) {
+    ModelConfig m;
+    m.architecture = d.at("architecture");
+    m.mixer = d.at("mixer");
+    m.layers = d.at("layers");
+    m.cycles = d.at("cycles");
+    m.channels = d.at("channels");
+    m.streams = d.at("streams");
+    m.heads = d.at("heads");
+    m.rotary = d.at("positions") == "rotary";
+    m.pooling = d.at("pooling") == "causal" ? Pooling::causal : Pooling::published;
+    m.published_start = d.at("start") == "published";
+    m.static_mappings = d.value("mappings", "dynamic") == "static";
+    auto& o = m.mixer_options;
+    o.gate_bias = d.at("gate_bias");
+    o.sinkhorn_iterations = d.at("sinkhorn_iterations");
+    o.sinkhorn_backward = sinkhorn_backward(d.at("sinkhorn_backward"));
+    o.cayley_iterations = d.at("cayley_iterations");
+    o.cayley_step = d.at("cayley_step");
+    return m;
+}
+
+TrainedModel trained_model(const Checkpoint& checkpoint) {
+    const auto d = Description::parse(checkpoint.config);
+    const auto config = described_model(d);
+    TaskOptions options;
+    options.seed = d.at("data_seed");
+    if (d.at("samples") > 0) options.samples = d.at("samples").get<std::int64_t>();
+    options.text_file = d.at("text");
+    if (d.at("context") > 0) options.context = d.at("context");
+    TrainedModel trained;
+    trained.data = make_dataset(d.at("task"), options);
+    trained.learner = make_learner(trained.data, config, d.at("gate_weight"));
+    const torch::NoGradGuard no_grad;
+    for (const auto& item : trained.learner->module().named_parameters())
+        item.value().copy_(checkpoint.model.at(item.key()));
+    trained.step = checkpoint.step;
+    const std::string name = config.architecture == "mixer" ? config.mixer + " mixers" : config.architecture;
+    trained.words = fmt::format("{}, {}, trained on {} for {} of {} steps", name, model_words(config),
+                                trained.data.task, checkpoint.step, d.at("steps").get<std::int64_t>());
+    return trained;
+}
+
+std::string model_words(const ModelConfig& m) {
+    std::string words = fmt::format("{} blocks", m.layers);
+    if (m.cycles > 1) words += fmt::format(" × {} cycles", m.cycles);
+    const bool one_stream = m.architecture == "gpt" || m.architecture == "ddl" || m.architecture == "mgt";
+    words += one_stream
+                 ? fmt::format(", {} channels", m.channels)
+                 : fmt::format(", {} = {} × {} channels", m.channels, m.streams, m.channels / m.streams);
+    return words;
+}
+
+torch::Device chosen_device(const std::string& wanted) {
+    const bool there = torch::cuda::is_available();
+    if (wanted == "cuda" && !there)
+        throw std::invalid_argument("--device cuda: Torch finds no CUDA device; accepted: auto, cpu");
+    return there && wanted != "cpu" ? torch::Device(torch::kCUDA, 0) : torch::Device(torch::kCPU);
+}
+
+}  // namespace spectra::cli

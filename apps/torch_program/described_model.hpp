@@ -1,0 +1,38 @@
+#pragma once
+
+#include "train/checkpoint_file.hpp"
+#include "train/learner.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <string>
+
+namespace spectra::cli {
+
+/// What a training run was asked for, as its checkpoint keeps it: everything that the numbers depend on.
+using Description = nlohmann::ordered_json;
+
+/// The model's part of a description, and back.
+Description describe_model(const train::ModelConfig& model);
+train::ModelConfig described_model(const Description& description);
+
+/// direct, gauss-seidel, unrolled.
+train::MixerOptions::Backward sinkhorn_backward(const std::string& name);
+
+/// A model from a checkpoint, with the data it was trained on.
+struct TrainedModel {
+    train::Dataset data;
+    std::unique_ptr<train::Learner> learner;
+    std::int64_t step = 0;
+    std::string words;  ///< "edelta, 6 blocks, 128 = 4 × 32 channels, trained on gyroscope for 2000 steps"
+};
+TrainedModel trained_model(const train::Checkpoint& checkpoint);
+
+/// "6 blocks, 128 = 4 × 32 channels".
+std::string model_words(const train::ModelConfig& model);
+
+/// CUDA where it is asked for or, with auto, where Torch finds it.
+torch::Device chosen_device(const std::string& wanted);
+
+}  // namespace spectra::cli

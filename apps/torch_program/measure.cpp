@@ -1,0 +1,165 @@
+#include "torch_program/measure.hpp"
+
+#include "console.hpp"
+#include "interrupt.hpp"
+#include "torch_program/described_model.hpp"
+#include "train/measure.hpp"
+#include "train/script_module.hpp"
+#include "train/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <thread>
+
+namespace spectra::cli {
+
+namespace {
+
+using namespace spectra::train;
+using torch::Tensor;
+using validation::Validation;
+
+std::string token_words(const ValidateRequest& r) {
+    return r.all_tokens ? "all tokens" : r.token ? fmt::format("token {}", *r.token) : "last token";
+}
+
+std::string inputs_words(std::size_t count, const std::string& what) {
+    return fmt::format("{} input{} ({})", count, count == 1 ? "" : "s", what);
+}
+
+double resolution(bool double_precision) {
+    return double_precision ? validation::double_resolution : validation::single_resolution;
+}
+
+/// Rows of the validation data evenly apart, or of the user's tensor: (K, T, …).
+Tensor inputs_of(const ValidateRequest& r, const TrainedModel& model, std::string& what) {
+    const auto wanted = static_cast<int64_t>(r.inputs.value_or(default_inputs));
+    if (r.input) {
+        what = *r.input;
+        auto x = read_input(*r.input);
+        const auto dimensions = model.data.tokens ? 2 : 3;
+        if (x.dim() == dimensions - 1) x = x.unsqueeze(0);
+        if (x.dim() != dimensions || (!model.data.tokens && x.size(2) != model.data.dimension))
+            throw std::invalid_argument(
+                fmt::format("{}: its shape is {}; accepted: {}", *r.input, fmt::format("{}", x.dim()),
+                            model.data.tokens ? std::string("(T) or (K, T)")
+                                              : fmt::format("(T, {0}) or (K, T, {0})", model.data.dimension)));
+        if (!model.data.tokens) x = x.to(torch::kFloat);
+        return x.narrow(0, 0, std::min(wanted, x.size(0)));
+    }
+    what = model.data.task + "'s validation data";
+    const auto all = tensors_of(model.data, model.data.validation, torch::kCPU).x;
+    const auto count = std::min(wanted, all.size(0));
+    return all.index_select(0, torch::arange(count) * (all.size(0) / count));
+}
+
+void measure_sequences(const ValidateRequest& r, Transformer& model, const Tensor& inputs,
+                       const MeasureOptions& options, const std::string& what, Validation& v) {
+    std::vector<std::vector<double>> values;
+    std::string note;
+    int64_t size = 0;
+    for (int64_t k = 0; k < inputs.size(0) && !interrupted(); ++k) {
+        const auto law = measure_sequence(model, inputs.narrow(0, k, 1), options);
+        values.push_back(law.log_values);
+        size = law.inputs;
+        if (!law.exact) note = fmt::format("by {} probes; metrics ± {:.2g} (window)", options.jacobian.probes, law.error.window);
+    }
+    validation::add_values(v, std::move(values),
+                           fmt::format("{}, {}, N = {}", inputs_words(static_cast<std::size_t>(inputs.size(0)), what),
+                                       token_words(r), size),
+                           resolution(options.double_precision));
+    v.measured->note = note;
+}
+
+void measure_checkpoint(const ValidateRequest& r, const checkpoint::TensorFile& file, Validation& v) {
+    const auto model = trained_model(load_checkpoint(file.where()));
+    v.layout = "spectra";
+    v.model = model.words;
+    v.step = model.step;
+    auto* const transformer = model.learner->transformer();
+    if (transformer == nullptr)
+        throw std::invalid_argument(fmt::format(
+            "{}: a model of the reflection task is one operator without residual connections; there is nothing "
+            "to validate",
+            file.where()));
+    const auto device = chosen_device(r.device);
+    model.learner->module().to(device);
+    std::string what;
+    const auto inputs = inputs_of(r, model, what).to(device);
+    const auto tokens = inputs.size(1);
+    if (r.token && *r.token >= tokens)
+        throw std::invalid_argument(fmt::format("--token {}: accepted: 0 to {}", *r.token, tokens - 1));
+    MeasureOptions options;
+    options.token = r.token.value_or(-1);
+    options.double_precision = r.precision == "f64";
+    options.jacobian.seed = r.seed;
+    if (r.all_tokens) {
+        measure_sequences(r, *transformer, inputs, options, what, v);
+        return;
+    }
+    Progress progress(!r.quiet);
+    progress.stage("measuring");
+    std::vector<trained::Measurement> measurements;
+    for (int64_t k = 0; k < inputs.size(0) && !interrupted(); ++k) {
+        options.input = fmt::format("input {} of {}", k + 1, inputs.size(0));
+        measurements.push_back(measure(*transformer, inputs.narrow(0, k, 1), options));
+        progress.update(static_cast<int>(k + 1), static_cast<int>(inputs.size(0)));
+    }
+    if (measurements.empty()) throw std::runtime_error("interrupted before the first input was measured");
+    progress.stage("solving");
+    const auto count = measurements.size();
+    double defect = 0;
+    for (const auto& m : measurements) defect = std::max(defect, m.product_defect);
+    const auto size = measurements.front().singular_values.size();
+    validation::add_measurements(v, std::move(measurements), resolution(r.precision == "f64"), r.threads.value_or(0));
+    v.measured->words = fmt::format("{}, {}, N = {}, {}", inputs_words(count, what), token_words(r), size, r.precision);
+    if (defect > 1e-3)
+        v.measured->note = fmt::format(
+            "other tokens see this one: the product of the connections' Jacobians is off the whole by {:.2g}", defect);
+}
+
+void measure_script(const ValidateRequest& r, const checkpoint::TensorFile& file, Validation& v) {
+    const ScriptModule module(file.where(), chosen_device(r.device));
+    v.layout = "TorchScript";
+    if (!r.input && r.shape.empty())
+        throw std::invalid_argument(
+            fmt::format("{}: which input? accepted: --input FILE, or --shape A,B,… to draw N(0, 1)", file.where()));
+    ScriptModule::Options options;
+    options.double_precision = r.precision == "f64";
+    options.seed = r.seed;
+    const int count = r.input ? 1 : r.inputs.value_or(default_inputs);
+    std::vector<std::vector<double>> values;
+    ScriptModule::Result last;
+    for (int k = 0; k < count && !interrupted(); ++k) {
+        const auto x = r.input ? read_input(*r.input)
+                               : drawn_input(r.shape, r.seed, static_cast<std::uint32_t>(k));
+        last = module.law(x, options);
+        values.push_back(last.law.log_values);
+    }
+    validation::add_values(
+        v, std::move(values),
+        fmt::format("{}, Jacobian {} × {}, {}", inputs_words(static_cast<std::size_t>(count), r.input ? *r.input : "drawn"),
+                    last.law.outputs, last.law.inputs, last.double_precision ? "f64" : "f32"),
+        resolution(last.double_precision));
+    if (!last.law.exact)
+        v.measured->note = fmt::format("by {} probes; window ± {:.2g}{}", options.probes, last.law.error.window,
+                                       last.law.smallest_converged ? "" : "; the smallest value is an upper bound");
+}
+
+}  // namespace
+
+void measure_model(const ValidateRequest& r, const checkpoint::TensorFile& file, Validation& v) {
+    at::set_num_threads(r.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))));
+    try {
+        if (file.kind() == checkpoint::Kind::torch_script)
+            measure_script(r, file, v);
+        else
+            measure_checkpoint(r, file, v);
+    } catch (const c10::Error& error) {
+        // Torch's own messages end in its call stack.
+        throw std::runtime_error(one_line(error.what_without_backtrace()));
+    }
+}
+
+}  // namespace spectra::cli

@@ -1,0 +1,178 @@
+#include "validate.hpp"
+
+#include "analyse.hpp"
+#include "console.hpp"
+#include "exit_status.hpp"
+#include "interrupt.hpp"
+#include "network/input.hpp"
+#include "output_files.hpp"
+#include "report/terminal.hpp"
+#include "trained/layouts.hpp"
+#include "trained/listing.hpp"
+#include "validation/validation_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include <stdexcept>
+
+namespace spectra::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using checkpoint::TensorFile;
+using validation::Validation;
+
+bool is_ours(const TensorFile& file) {
+    if (file.kind() != checkpoint::Kind::torch_save) return false;
+    const auto top = file.value();
+    if (top.kind() != checkpoint::Value::Kind::dict) return false;
+    const auto format = top.find("format");
+    return format && format->text() == "spectra-training";
+}
+
+bool must_run(const ValidateRequest& r, const TensorFile& file) {
+    if (r.layout) return false;
+    return file.kind() == checkpoint::Kind::torch_script || (is_ours(file) && r.at != "zero");
+}
+
+int list_files(const ValidateRequest& r) {
+    auto objects = Json::array();
+    for (const auto& name : r.files) {
+        const auto file = TensorFile::open(name);
+        if (r.json)
+            objects.push_back(trained::listing_json(file));
+        else
+            print(trained::listing(file, page_columns()) + (r.files.size() > 1 ? "\n" : ""));
+    }
+    if (r.json) print((objects.size() == 1 ? objects.front() : objects).dump(2) + "\n");
+    return done;
+}
+
+trained::LayoutOptions layout_options(const ValidateRequest& r) {
+    trained::LayoutOptions options;
+    if (r.layout && r.layout->ends_with(".json"))
+        options.map = trained::read_layout_map(*r.layout);
+    else
+        options.layout = r.layout.value_or("");
+    return options;
+}
+
+/// The mixers of a weight file, at zero input or at drawn ones.
+std::vector<trained::Stack> stacks_of(const ValidateRequest& r, const TensorFile& file) {
+    auto options = layout_options(r);
+    if (r.at != "data" && !r.inputs) return {trained::read_stack(file, options)};
+    std::vector<trained::Stack> stacks;
+    const int count = r.inputs.value_or(default_inputs);
+    for (int k = 0; k < count; ++k) {
+        options.input.draw = trained::InputPoint::Draw{r.seed, k, count};
+        stacks.push_back(trained::read_stack(file, options));
+        if (stacks.back().input == "every input") break;
+    }
+    return stacks;
+}
+
+Validation validate_one(const ValidateRequest& r, const std::string& name, const Measurer& measure) {
+    const auto file = TensorFile::open(name);
+    Validation v;
+    v.file = name;
+    if (must_run(r, file)) {
+        measure(r, file, v);
+    } else {
+        if (r.input || !r.shape.empty() || r.token || r.all_tokens)
+            throw std::invalid_argument(fmt::format(
+                "{}: {}: --input, --shape and --token are for models that are run: checkpoints of spectra train "
+                "and TorchScript",
+                name, checkpoint::name(file.kind())));
+        validation::add_stacks(v, stacks_of(r, file), r.noise.value_or(0.05), r.threads.value_or(0));
+    }
+    validation::conclude(v, r.require.value_or(validation::default_requirements()));
+    return v;
+}
+
+/// STEM of one of several files: STEM-1, STEM-2, ….
+std::string stem_of(const ValidateRequest& r, std::size_t index) {
+    const auto stem = stem_of(r);
+    return r.files.size() == 1 ? stem : fmt::format("{}-{}", stem, index + 1);
+}
+
+void draw(const report::Figure& figure, const std::vector<std::filesystem::path>& paths,
+          std::vector<std::string>& written) {
+    try {
+        for (const auto& path : paths) {
+            report::render(figure, path);
+            written.push_back(path.string());
+        }
+    } catch (const std::runtime_error& error) {
+        print_error(fmt::format("warning: no figure: {}", error.what()));
+    }
+}
+
+}  // namespace
+
+bool needs_a_model(const ValidateRequest& r) {
+    if (r.list) return false;
+    for (const auto& name : r.files)
+        if (must_run(r, TensorFile::open(name))) return true;
+    return false;
+}
+
+int validate(const ValidateRequest& r, const std::string& command, const Measurer& measure) {
+    check_conflicts(r);
+    if (r.list) return list_files(r);
+    for (const auto& name : r.files) {
+        const auto file = TensorFile::open(name);
+        if (must_run(r, file) && !measure)
+            throw std::invalid_argument(fmt::format("{}: its model must be run by spectra-torch", name));
+        if (!must_run(r, file) && !r.layout) trained::recognise(file);
+    }
+    for (std::size_t k = 0; k < r.files.size(); ++k)
+        check_writable(output_files(stem_of(r, k), r.plot), r.force);
+
+    catch_interrupts();
+    Progress progress(!r.quiet);
+    std::vector<Validation> all;
+    std::vector<std::string> written;
+    for (std::size_t k = 0; k < r.files.size() && !interrupted(); ++k) {
+        if (r.files.size() > 1) progress.prefix(fmt::format("{} of {}, ", k + 1, r.files.size()));
+        progress.stage("measuring");
+        all.push_back(validate_one(r, r.files[k], measure));
+        const auto files = output_files(stem_of(r, k), r.plot);
+        validation::write_validation_file(all.back(), provenance(command, r.seed), files.result);
+        written.push_back(files.result.string());
+        progress.stage("drawing");
+        draw(validation::validation_figure(all.back()), files.figures, written);
+    }
+    if (all.size() > 1) draw(validation::evolution_figure(all), output_files(stem_of(r), r.plot).figures, written);
+    progress.clear();
+
+    bool pass = true, certified = true;
+    for (const auto& v : all) {
+        pass = pass && v.verdict.pass;
+        certified = certified && v.certified();
+    }
+    if (r.json) {
+        auto objects = Json::array();
+        for (const auto& v : all) objects.push_back(validation::validation_json(v));
+        Json object = all.size() == 1 ? objects.front()
+                                      : Json{{"checkpoints", objects}, {"verdict", pass ? "PASS" : "FAIL"}};
+        object["files"] = written;
+        print(object.dump(2) + "\n");
+    } else {
+        for (const auto& v : all)
+            print(validation::validation_page(v, page_columns(), use_colour(), report::locale_is_utf8()) + "\n");
+        if (all.size() > 1) print(validation::evolution_table(all) + "\n");
+        if (!r.quiet) print(fmt::format("files: {}\n", fmt::join(written, ", ")));
+    }
+    for (const auto& v : all)
+        if (const auto* p = v.predicted(); p != nullptr && !p->doubt.empty())
+            print_error(fmt::format("{}: the prediction is not certified: {}", v.file, p->doubt));
+    if (interrupted()) return was_interrupted;
+    if (!pass) return verdict_negative;
+    return certified ? done : not_finished;
+}
+
+}  // namespace spectra::cli

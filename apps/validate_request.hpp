@@ -1,0 +1,49 @@
+#pragma once
+
+#include "validation/requirements.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace spectra::cli {
+
+/// What was asked of the command validate. What is empty was not given.
+struct ValidateRequest {
+    std::vector<std::string> files;
+    std::optional<std::string> layout;  ///< a name, or a map's file (.json)
+    std::optional<std::string> input;   ///< a tensor's file
+    std::vector<std::int64_t> shape;    ///< of a drawn input for TorchScript
+    std::optional<int> inputs;
+    std::optional<int> token;  ///< from 0; none: the last
+    bool all_tokens = false;
+    std::optional<std::string> at;  ///< zero or data
+    std::optional<double> noise;
+    std::optional<std::vector<validation::Requirement>> require;
+    bool list = false;
+    std::string device = "auto";
+    std::string precision = "f64";
+    std::uint64_t seed = 1;
+
+    std::optional<std::string> out;
+    std::vector<std::string> plot{"png"};
+    bool force = false, json = false, quiet = false;
+    std::optional<int> threads;
+};
+
+inline constexpr int default_inputs = 8;
+
+void add_options(CLI::App& app, ValidateRequest& request);
+
+/// Throws std::invalid_argument where the options contradict each other.
+void check_conflicts(const ValidateRequest& request);
+
+/// What the files are called: --out, or spectra-validate-NAME of the (first) file.
+std::string stem_of(const ValidateRequest& request);
+
+}  // namespace spectra::cli

@@ -1,0 +1,183 @@
+#include "validation/prediction.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+namespace spectra::validation {
+
+namespace {
+
+/// Quantiles that stand for a law in a mixture: metrics are off by 1e-4 at most.
+constexpr std::size_t quantiles = 8192;
+
+bool shares_weights(const trained::Measurement& m) {
+    std::set<int> seen;
+    for (const auto& branch : m.branches)
+        if (!seen.insert(branch.weights).second) return true;
+    return false;
+}
+
+bool reads_one_mix(const trained::Measurement& m) {
+    return std::all_of(m.stack.connections.begin(), m.stack.connections.end(),
+                       [](const auto& connection) { return connection.pre.size() > 0; });
+}
+
+Network with_mixers(const trained::Stack& stack) {
+    Network network;
+    network.streams = stack.streams;
+    network.width = std::max(stack.width, 1);
+    network.mixers = stack.mixers();
+    network.mixer_name = stack.layout;
+    return network;
+}
+
+template <class Get>
+auto of_branches(const trained::Measurement& m, Get get) {
+    std::vector<std::decay_t<decltype(get(m.branches.front()))>> values;
+    for (const auto& branch : m.branches) values.push_back(get(branch));
+    return values;
+}
+
+template <class Get>
+std::vector<Eigen::VectorXd> of_connections(const trained::Stack& stack, Get get) {
+    std::vector<Eigen::VectorXd> values;
+    for (const auto& connection : stack.connections) values.push_back(get(connection));
+    return values;
+}
+
+auto pre_of(const trained::Stack& stack) {
+    return of_connections(stack, [](const auto& c) { return c.pre; });
+}
+auto post_of(const trained::Stack& stack) {
+    return of_connections(stack, [](const auto& c) { return c.post; });
+}
+
+Branch tied(const trained::Measurement& m) {
+    TiedBranch branch;
+    branch.weights = of_branches(m, [](const auto& b) { return b.weights; });
+    const bool mix = reads_one_mix(m);
+    branch.sigma2 = of_branches(m, [&](const auto& b) { return mix ? b.core_variance : b.variance; });
+    if (mix) {
+        branch.pre = pre_of(m.stack);
+        branch.post = post_of(m.stack);
+    }
+    return branch;
+}
+
+Branch full(const trained::Measurement& m) {
+    if (shares_weights(m)) return tied(m);
+    const auto law = of_branches(m, [](const auto& b) { return b.core_values; });
+    if (!reads_one_mix(m)) return IsotropicBranch{{}, law};
+    return HyperConnectionBranch{{}, pre_of(m.stack), post_of(m.stack), law};
+}
+
+std::string title_of(const trained::Stack& stack, const std::string& branch) {
+    return fmt::format("{}, {} connections, n = {}, {}", stack.layout, stack.depth(), stack.streams, branch);
+}
+
+}  // namespace
+
+std::string name(Part part) {
+    return part == Part::mixers ? "mixers" : part == Part::isotropic ? "isotropic" : "full";
+}
+
+Network network_of(const trained::Measurement& m, Part part) {
+    auto network = with_mixers(m.stack);
+    switch (part) {
+        case Part::mixers:
+            network.branch = IsotropicBranch{std::vector<double>(network.mixers.size(), 0.0)};
+            network.title = title_of(m.stack, "mixers alone");
+            break;
+        case Part::isotropic:
+            network.branch = IsotropicBranch{of_branches(m, [](const auto& b) { return b.variance; })};
+            network.title = title_of(m.stack, "isotropic branches of the measured variances");
+            break;
+        case Part::full:
+            network.branch = full(m);
+            network.title = title_of(m.stack, "branches as measured");
+    }
+    check(network);
+    return network;
+}
+
+Network network_of(const trained::Stack& stack, double noise) {
+    auto network = with_mixers(stack);
+    const std::vector<double> sigma2(network.mixers.size(), noise / static_cast<double>(stack.depth()));
+    const bool mix = std::all_of(stack.connections.begin(), stack.connections.end(), [](const auto& c) {
+        return c.pre.size() > 0 && c.post.size() > 0 && !c.separate_outputs;
+    });
+    network.branch = mix ? Branch(HyperConnectionBranch{sigma2, pre_of(stack), post_of(stack)})
+                         : Branch(IsotropicBranch{sigma2});
+    network.title =
+        title_of(stack, fmt::format("{} branches, Lσ² = {:.4g}", branch_name(network.branch), noise));
+    check(network);
+    return network;
+}
+
+Network layer_of(const Network& network, std::size_t layer) {
+    auto one = network;
+    one.mixers = {network.mixers.at(layer)};
+    const auto variance = sigma2(network)[layer];
+    const auto law = branch_law(network, layer);
+    const BranchLaw laws = law.empty() ? BranchLaw{} : BranchLaw{law};
+    const std::vector<double> variances = law.empty() ? std::vector<double>{variance} : std::vector<double>{};
+    if (const auto* hyper = std::get_if<HyperConnectionBranch>(&network.branch))
+        one.branch = HyperConnectionBranch{variances, {hyper->pre[layer]}, {hyper->post[layer]}, laws};
+    else if (const auto* tied = std::get_if<TiedBranch>(&network.branch); tied && tied->hyper_connection())
+        one.branch = HyperConnectionBranch{variances, {tied->pre[layer]}, {tied->post[layer]}};
+    else
+        one.branch = IsotropicBranch{variances, laws};
+    return one;
+}
+
+Spectrum mixture(const std::vector<Spectrum>& laws) {
+    if (laws.size() == 1) return laws.front();
+    const auto each = std::max<std::size_t>(quantiles / std::max<std::size_t>(laws.size(), 1), 1024);
+    std::vector<double> values;
+    for (const auto& law : laws)
+        for (std::size_t k = 0; k < each; ++k)
+            values.push_back(law.log_quantile((static_cast<double>(k) + 0.5) / static_cast<double>(each) *
+                                              law.mass()));
+    return Spectrum::from_log_values(std::move(values));
+}
+
+Prediction predict(Part part, std::vector<Network> networks, int threads) {
+    Prediction p;
+    p.part = part;
+    p.networks = std::move(networks);
+    p.theories.resize(p.networks.size());
+    const int available = threads > 0 ? threads : omp_get_max_threads();
+    const int teams = std::min(available, static_cast<int>(p.networks.size()));
+    dyson::Options options;
+    options.threads = std::max(1, available / std::max(teams, 1));
+    std::vector<std::string> failures(p.networks.size());
+#pragma omp parallel for schedule(dynamic) num_threads(teams)
+    for (std::size_t k = 0; k < p.networks.size(); ++k) {
+        try {
+            dyson::check(p.networks[k], dyson::Method::operator_valued);
+            p.theories[k] = dyson::solve(p.networks[k], dyson::Method::operator_valued, options);
+        } catch (const std::exception& error) {
+            failures[k] = error.what();
+        }
+    }
+    std::vector<Spectrum> laws;
+    for (std::size_t k = 0; k < p.networks.size(); ++k) {
+        const auto& summary = p.theories[k].summary;
+        if (!failures[k].empty())
+            p.doubt = failures[k];
+        else if (!summary.certified && p.doubt.empty())
+            p.doubt = summary.message;
+        if (!p.theories[k].law.empty()) laws.push_back(p.theories[k].law);
+    }
+    if (laws.empty()) return p;
+    p.law = mixture(laws);
+    p.metrics = p.law.metrics();
+    return p;
+}
+
+}  // namespace spectra::validation

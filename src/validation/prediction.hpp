@@ -1,0 +1,51 @@
+#pragma once
+
+#include "dyson/theory.hpp"
+#include "spectrum/spectrum.hpp"
+#include "trained/measurement.hpp"
+
+#include <string>
+#include <vector>
+
+/// A trained model against theory: its Jacobian predicted from what was measured of its connections.
+namespace spectra::validation {
+
+/// A measured connection's branch, in the order of what they know of it.
+enum class Part {
+    mixers,     ///< none: the mixers alone
+    isotropic,  ///< Gaussian without structure, of the measured variance σ_l² = ‖X_l‖²/N
+    full,       ///< the measured singular values of F_l between pre and post, or of X_l where there are none
+};
+
+/// "mixers", "isotropic", "full": names in files.
+std::string name(Part part);
+
+/// The network of theory that a measured model is compared with. Weights that connections share are tied:
+/// their branch is then Gaussian, of the measured variance of every connection.
+Network network_of(const trained::Measurement& measurement, Part part);
+
+/// The network of mixers from a file, whose branches are not known: the noise Lσ² is assumed. Between pre and
+/// post where the file has them, else isotropic.
+Network network_of(const trained::Stack& stack, double noise);
+
+/// One connection of a network as a network of its own.
+Network layer_of(const Network& network, std::size_t layer);
+
+/// The law of the singular values over several inputs, by theory.
+struct Prediction {
+    Part part = Part::full;
+    std::vector<Network> networks;        ///< one an input
+    std::vector<dyson::Theory> theories;  ///< one a network
+    Spectrum law;                         ///< all inputs together, equally weighted
+    Metrics metrics;
+    /// Empty where all of it is certified; else why not, in one line.
+    std::string doubt;
+};
+
+/// Solves every network, in parallel.
+Prediction predict(Part part, std::vector<Network> networks, int threads);
+
+/// Laws in equal shares, as values: its quantiles. One law is itself.
+Spectrum mixture(const std::vector<Spectrum>& laws);
+
+}  // namespace spectra::validation

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace spectra::validation {
+
+/// "window>=0.9": a threshold that a quantity must keep.
+struct Requirement {
+    enum class Relation { at_least, at_most };
+    std::string name;
+    Relation relation = Relation::at_least;
+    double threshold = 0;
+};
+
+/// Quantities that may be required, in the order users read of them: the metrics, norm (spectral norm of the
+/// mixers' product), the mixers' defects, wasserstein1.
+const std::vector<std::string>& required_names();
+
+/// window ≥ 0.9, collapsed ≤ 0.05, largest ≤ 2.
+std::vector<Requirement> default_requirements();
+
+/// "window>=0.9,collapsed<=0.05". Throws std::invalid_argument, one line, for an unknown name, another
+/// relation, a threshold that is no number, and a name required twice the same way.
+std::vector<Requirement> parse_requirements(const std::string& text);
+
+/// "window >= 0.9".
+std::string words(const Requirement& requirement);
+
+/// What came of the requirements.
+struct Verdict {
+    bool pass = false;
+    std::vector<std::string> reasons;  ///< one line each that is not kept; none where all are
+};
+
+/// `value` gives a quantity by its name; nothing or NaN where it was not found: such a requirement is not
+/// kept.
+Verdict judge(const std::vector<Requirement>& requirements,
+              const std::function<std::optional<double>(const std::string&)>& value);
+
+}  // namespace spectra::validation

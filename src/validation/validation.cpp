@@ -1,0 +1,142 @@
+#include "validation/validation.hpp"
+
+#include "report/metric_names.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace spectra::validation {
+
+namespace {
+
+std::vector<double> logs(const std::vector<double>& values) {
+    std::vector<double> result;
+    for (const double value : values) result.push_back(std::log(value));
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+void add_mixers(Validation& v, const trained::Stack& stack) {
+    v.layout = stack.layout;
+    v.stack = stack;
+    v.mixers = trained::tabulate(stack);
+}
+
+void compare_with_measured(Validation& v) {
+    v.agreement.assign(v.predictions.size(), std::nullopt);
+    if (!v.measured) return;
+    for (std::size_t k = 0; k < v.predictions.size(); ++k)
+        if (!v.predictions[k].law.empty())
+            v.agreement[k] = agreement(v.predictions[k].law, v.measured->law);
+}
+
+/// Every connection by itself, at the first input.
+std::vector<LayerDistance> layer_distances(const Validation& v, int threads) {
+    const auto& first = v.measurements.front();
+    const auto& whole = v.predictions.back().networks.front();
+    std::vector<Network> one_by_one;
+    for (std::size_t l = 0; l < first.branches.size(); ++l) one_by_one.push_back(layer_of(whole, l));
+    const auto predictions = predict(Part::full, one_by_one, threads);
+    std::vector<LayerDistance> distances(first.branches.size());
+    for (std::size_t l = 0; l < distances.size(); ++l) {
+        auto& d = distances[l];
+        const auto measured = Spectrum::from_log_values(logs(first.branches[l].values));
+        const auto& theory = predictions.theories[l];
+        d.wasserstein1 = theory.summary.certified ? agreement(theory.law, measured).wasserstein1 : NAN;
+        d.largest = 0;
+        d.smallest = INFINITY;
+        double mixer_variance = 0;
+        for (const auto& m : v.measurements) {
+            const auto& branch = m.branches[l];
+            d.variance += branch.variance / static_cast<double>(v.measurements.size());
+            mixer_variance += branch.mixer_variance / static_cast<double>(v.measurements.size());
+            const auto [low, high] = std::minmax_element(branch.values.begin(), branch.values.end());
+            d.smallest = std::min(d.smallest, *low);
+            d.largest = std::max(d.largest, *high);
+        }
+        d.mixer_share = d.variance > 0 ? mixer_variance / d.variance : 0;
+    }
+    return distances;
+}
+
+}  // namespace
+
+const Metrics* Validation::judged() const {
+    if (measured) return &measured->metrics;
+    return predicted() != nullptr && !predicted()->law.empty() ? &predicted()->metrics : nullptr;
+}
+
+bool Validation::certified() const {
+    return std::all_of(predictions.begin(), predictions.end(),
+                       [](const Prediction& p) { return p.doubt.empty(); });
+}
+
+std::optional<double> quantity(const Validation& v, const std::string& name) {
+    for (const auto& metric : report::metric_names)
+        if (name == metric.name)
+            return v.judged() != nullptr ? std::optional(v.judged()->*metric.member) : std::nullopt;
+    if (name == "wasserstein1")
+        return !v.agreement.empty() && v.agreement.back() ? std::optional(v.agreement.back()->wasserstein1)
+                                                          : std::nullopt;
+    if (!v.mixers) return std::nullopt;
+    const auto& m = *v.mixers;
+    if (name == "norm") return m.composites.back().spectral_norm;
+    if (name == "row_sum_defect") return m.row_sum_defect;
+    if (name == "column_sum_defect") return m.column_sum_defect;
+    if (name == "orthogonality_defect") return m.orthogonality_defect;
+    if (name == "spectral_norm_max") return m.spectral_norm_max;
+    if (name == "identity_distance") return m.identity_distance;
+    if (name == "diagonal_dominant_share") return m.diagonal_dominant_share;
+    return std::nullopt;
+}
+
+void add_stacks(Validation& v, const std::vector<trained::Stack>& stacks, double noise, int threads) {
+    add_mixers(v, stacks.front());
+    std::vector<Network> mixers, whole;
+    for (const auto& stack : stacks) {
+        mixers.push_back(network_of(stack, 0));
+        whole.push_back(network_of(stack, noise));
+    }
+    v.predictions.push_back(predict(Part::mixers, std::move(mixers), threads));
+    v.predictions.push_back(predict(Part::full, std::move(whole), threads));
+    compare_with_measured(v);
+}
+
+void add_measurements(Validation& v, std::vector<trained::Measurement> measurements, double resolution,
+                      int threads) {
+    v.measurements = std::move(measurements);
+    add_mixers(v, v.measurements.front().stack);
+    for (const Part part : {Part::mixers, Part::isotropic, Part::full}) {
+        std::vector<Network> networks;
+        for (const auto& m : v.measurements) networks.push_back(network_of(m, part));
+        v.predictions.push_back(predict(part, std::move(networks), threads));
+    }
+    if (!v.measured) {
+        std::vector<std::vector<double>> values;
+        for (const auto& m : v.measurements) values.push_back(logs(m.singular_values));
+        add_values(v, std::move(values), "", resolution);
+    }
+    compare_with_measured(v);
+    v.layers = layer_distances(v, threads);
+}
+
+void add_values(Validation& v, std::vector<std::vector<double>> log_values, std::string words,
+                double resolution) {
+    Measured measured;
+    std::vector<double> all;
+    for (const auto& set : log_values) all.insert(all.end(), set.begin(), set.end());
+    const double largest = *std::max_element(all.begin(), all.end());
+    measured.law = Spectrum::from_log_values(std::move(all), largest + std::log(resolution));
+    measured.metrics = measured.law.metrics();
+    measured.values = std::move(log_values);
+    measured.words = std::move(words);
+    v.measured = std::move(measured);
+    compare_with_measured(v);
+}
+
+void conclude(Validation& v, std::vector<Requirement> requirements) {
+    v.requirements = std::move(requirements);
+    v.verdict = judge(v.requirements, [&](const std::string& name) { return quantity(v, name); });
+}
+
+}  // namespace spectra::validation

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "trained/mixer_table.hpp"
+#include "validation/prediction.hpp"
+#include "validation/requirements.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spectra::validation {
+
+/// A model's singular values where they were measured.
+struct Measured {
+    std::vector<std::vector<double>> values;  ///< one set an input, ascending, ln s
+    Spectrum law;                             ///< all inputs together, equally weighted
+    Metrics metrics;
+    std::string words;  ///< "8 inputs, last token, N = 128"
+    std::string note;   ///< what a reader must know of it: "smallest value not converged"; or empty
+};
+
+/// Prediction and measurement of one connection.
+struct LayerDistance {
+    /// Of the singular values of Y_l and their law by theory, at the first input; NaN where that law is not
+    /// certified (one layer of few distinct singular values has a law of very many narrow bands).
+    double wasserstein1 = 0;
+    double variance = 0;      ///< σ_l² = ‖X_l‖²/N, mean over inputs
+    double mixer_share = 0;   ///< of it, the derivative of an input-dependent mixer, pre and post
+    double largest = 0, smallest = 0;  ///< singular values of Y_l, over all inputs
+};
+
+/// Everything that was found of one file.
+struct Validation {
+    std::string file, layout;
+    std::string model;                 ///< "edelta, 6 blocks, 128 = 4 × 32 channels, after 2000 steps"; or ""
+    std::optional<std::int64_t> step;  ///< of training, where the file says
+    /// The connections, at the first input; none of a model that is known by its Jacobian alone.
+    std::optional<trained::Stack> stack;
+    std::optional<trained::MixerTable> mixers;
+    std::vector<trained::Measurement> measurements;  ///< one an input; none of a file that cannot be run
+    std::optional<Measured> measured;
+    std::vector<Prediction> predictions;  ///< in the order of Part; full is what is called predicted
+    std::vector<std::optional<Agreement>> agreement;  ///< of each with the measured law
+    std::vector<LayerDistance> layers;
+    std::vector<Requirement> requirements;
+    Verdict verdict;
+
+    const Prediction* predicted() const { return predictions.empty() ? nullptr : &predictions.back(); }
+    /// Of what the verdict is: the measured metrics, or where there are none the predicted ones.
+    const Metrics* judged() const;
+    bool certified() const;
+};
+
+/// What rounding leaves of singular values, relative to the largest, in double and in single precision.
+inline constexpr double double_resolution = 1e-13, single_resolution = 1e-5;
+
+/// A quantity by its name in --require; nothing where it is not known.
+std::optional<double> quantity(const Validation& validation, const std::string& name);
+
+/// Mixers and theory of a file that is not run; at least one stack (one an input).
+void add_stacks(Validation& validation, const std::vector<trained::Stack>& stacks, double noise, int threads);
+
+/// Theory and distances of a model measured at one or more inputs; fills all but what the file is called.
+void add_measurements(Validation& validation, std::vector<trained::Measurement> measurements,
+                      double resolution, int threads);
+
+/// Measured singular values alone (ascending ln s, one set an input). Values below `resolution` of the largest
+/// are counted, but their place is rounding.
+void add_values(Validation& validation, std::vector<std::vector<double>> log_values, std::string words,
+                double resolution);
+
+/// At the end: judges by the requirements.
+void conclude(Validation& validation, std::vector<Requirement> requirements);
+
+}  // namespace spectra::validation

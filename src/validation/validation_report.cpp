@@ -1,0 +1,562 @@
+#include "validation/validation_report.hpp"
+
+#include "h5/file.hpp"
+#include "mixers/defects.hpp"
+#include "report/metric_names.hpp"
+#include "report/page.hpp"
+#include "report/result_file.hpp"
+#include "report/terminal.hpp"
+#include "report/wording.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace spectra::validation {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using report::Figure;
+using report::Panel;
+using report::Series;
+
+constexpr const char* blue = "#0072B2";
+constexpr const char* orange = "#D55E00";
+constexpr const char* green = "#009E73";
+
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json json_of(const Metrics& metrics) {
+    Json object = Json::object();
+    for (const auto& metric : report::metric_names) object[metric.name] = number(metrics.*metric.member);
+    return object;
+}
+
+std::vector<double> as_list(const Eigen::VectorXd& values) {
+    return {values.begin(), values.end()};
+}
+
+/// A_l ··· A_1 for every l.
+std::vector<Mixer> composites(const trained::Stack& stack) {
+    std::vector<Mixer> products;
+    for (const auto& connection : stack.connections)
+        products.push_back(products.empty() ? connection.mixer : Mixer(connection.mixer * products.back()));
+    return products;
+}
+
+std::string words_of(const std::vector<Requirement>& requirements) {
+    std::vector<std::string> all;
+    for (const auto& r : requirements) all.push_back(words(r));
+    return fmt::format("{}", fmt::join(all, ", "));
+}
+
+// ---- result file ---------------------------------------------------------------------------------
+
+/// A value of every connection.
+template <class Rows, class Get>
+void write_column(h5::File& file, const std::string& path, const Rows& rows, Get get) {
+    std::vector<double> values;
+    for (const auto& row : rows) values.push_back(get(row));
+    file.write("trained/" + path, values);
+}
+
+template <class Rows, class Get>
+void write_rows(h5::File& file, const std::string& path, const Rows& rows, Get get) {
+    std::vector<std::vector<double>> table;
+    for (const auto& row : rows) table.push_back(get(row));
+    report::write_table(file, "trained/" + path, table);
+}
+
+void write_mixers(h5::File& file, const Validation& v) {
+    using trained::CompositeRow;
+    using trained::MixerRow;
+    report::write_matrices(file, "trained/mixers", v.stack->mixers());
+    const auto& layers = v.mixers->layers;
+    write_rows(file, "row_sums", layers, [](const MixerRow& r) { return as_list(r.row_sums); });
+    write_rows(file, "column_sums", layers, [](const MixerRow& r) { return as_list(r.column_sums); });
+    write_column(file, "spectral_norms", layers, [](const MixerRow& r) { return r.spectral_norm; });
+    write_column(file, "orthogonality_defects", layers,
+                 [](const MixerRow& r) { return r.orthogonality_defect; });
+    write_column(file, "identity_distances", layers, [](const MixerRow& r) { return r.identity_distance; });
+    const auto& connections = v.stack->connections;
+    if (connections.front().pre.size() > 0)
+        write_rows(file, "pre", connections, [](const auto& c) { return as_list(c.pre); });
+    if (connections.front().post.size() > 0)
+        write_rows(file, "post", connections, [](const auto& c) { return as_list(c.post); });
+    report::write_matrices(file, "trained/composite_products", composites(*v.stack));
+    write_rows(file, "composite_column_sums", v.mixers->composites, [](const CompositeRow& r) {
+        return std::vector<double>{r.column_sum_min, r.column_sum_max};
+    });
+    write_column(file, "composite_spectral_norms", v.mixers->composites,
+                 [](const CompositeRow& r) { return r.spectral_norm; });
+}
+
+void write_branches(h5::File& file, const Validation& v) {
+    write_column(file, "branch_variance", v.layers, [](const LayerDistance& d) { return d.variance; });
+    write_column(file, "branch_mixer_share", v.layers, [](const LayerDistance& d) { return d.mixer_share; });
+    write_column(file, "layer_wasserstein1", v.layers, [](const LayerDistance& d) { return d.wasserstein1; });
+    const auto& branches = v.measurements.front().branches;
+    write_column(file, "branch_core_variance", branches, [](const auto& b) { return b.core_variance; });
+    write_rows(file, "branch_singular_values", branches, [](const auto& b) { return b.core_values; });
+    write_rows(file, "layer_singular_values", branches, [](const auto& b) { return b.values; });
+}
+
+void write_trained(h5::File& file, const Validation& v) {
+    file.make_group("trained");
+    const auto attribute = [&](const char* name, const auto& value) {
+        file.write_attribute("trained", name, value);
+    };
+    attribute("file", v.file);
+    attribute("layout", v.layout);
+    attribute("model", v.model);
+    if (v.step) attribute("step", *v.step);
+    attribute("verdict", std::string(v.verdict.pass ? "PASS" : "FAIL"));
+    attribute("reasons", fmt::format("{}", fmt::join(v.verdict.reasons, "\n")));
+    attribute("requirements", words_of(v.requirements));
+    if (v.measured) {
+        attribute("measured", v.measured->words);
+        report::write_table(file, "trained/jacobian_log_singular_values", v.measured->values);
+        auto plain = v.measured->values;
+        for (auto& set : plain)
+            for (auto& value : set) value = std::exp(value);
+        report::write_table(file, "trained/jacobian_singular_values", plain);
+    }
+    if (v.stack) write_mixers(file, v);
+    if (!v.layers.empty()) write_branches(file, v);
+    for (std::size_t k = 0; k < v.predictions.size(); ++k) {
+        const auto& p = v.predictions[k];
+        const std::string group = "trained/predictions/" + name(p.part);
+        file.make_group(group);
+        for (const auto& metric : report::metric_names)
+            file.write_attribute(group, metric.name, p.metrics.*metric.member);
+        if (v.agreement[k]) file.write_attribute(group, "wasserstein1", v.agreement[k]->wasserstein1);
+        file.write_attribute(group, "certified", static_cast<int>(p.doubt.empty()));
+        file.write_attribute(group, "doubt", p.doubt);
+    }
+}
+
+// ---- figure --------------------------------------------------------------------------------------
+
+/// The density with respect to ln s of laws in equal shares, on a grid.
+std::vector<double> density_over(const Prediction& p, const std::vector<double>& log_s) {
+    std::vector<double> density(log_s.size(), 0.0);
+    for (const auto& theory : p.theories)
+        for (std::size_t k = 0; k < log_s.size(); ++k)
+            density[k] += theory.law.density_log(log_s[k]) / static_cast<double>(p.theories.size());
+    return density;
+}
+
+/// From where to where most of the laws is, in ln s.
+std::pair<double, double> log_range(const Validation& v) {
+    double low = INFINITY, high = -INFINITY;
+    const auto include = [&](const Spectrum& law) {
+        if (law.empty()) return;
+        const double a = law.log_quantile(0.002), b = law.log_quantile(1);
+        if (std::isfinite(a)) low = std::min(low, a);
+        if (std::isfinite(b)) high = std::max(high, b);
+    };
+    if (v.measured) include(v.measured->law);
+    if (const auto* p = v.predicted()) include(p->law);
+    if (!(low < high)) return {std::log(0.5), std::log(2)};
+    const double room = std::max(0.05 * (high - low), 0.02);
+    return {low - room, high + room};
+}
+
+Series histogram(const std::vector<double>& values, double low, double high, std::size_t bins) {
+    Series s;
+    s.label = "measured";
+    s.mark = report::Mark::filled_steps;
+    s.colour = "#BBBBBB";
+    std::vector<double> counts(bins, 0.0);
+    const double step = (high - low) / static_cast<double>(bins);
+    for (const double x : values) {
+        const double place = (x - low) / step;
+        if (place >= 0 && place < static_cast<double>(bins)) counts[static_cast<std::size_t>(place)] += 1;
+    }
+    for (std::size_t k = 0; k <= bins; ++k) s.x.push_back(low + step * static_cast<double>(k));
+    for (const double c : counts) s.y.push_back(c / (static_cast<double>(values.size()) * step));
+    return s;
+}
+
+/// Up to what height a panel is drawn: of the histogram and the last curve; spikes at edges are cut.
+double height_of(const Panel& panel) {
+    double height = 0;
+    for (const auto& s : panel.series) {
+        auto y = s.y;
+        y.erase(std::remove_if(y.begin(), y.end(), [](double value) { return !std::isfinite(value); }), y.end());
+        if (y.empty()) continue;
+        std::sort(y.begin(), y.end());
+        const bool bars = s.mark == report::Mark::filled_steps;
+        height = std::max(height, bars ? y.back() : y[(y.size() - 1) * 98 / 100]);
+    }
+    return height > 0 ? 1.12 * height : 1;
+}
+
+struct Curve {
+    const char* label;
+    const char* colour;
+    report::Dash dash;
+    double width;
+};
+
+const Curve& curve_of(Part part) {
+    static const Curve full{"theory: branches as measured", blue, report::Dash::solid, 2.5};
+    static const Curve isotropic{"theory: isotropic branches", orange, report::Dash::dashed, 2};
+    return part == Part::isotropic ? isotropic : full;
+}
+
+/// ρ over s (linear) or the density per ln s over log10 s.
+Panel density_panel(const Validation& v, bool logarithmic) {
+    auto [low, high] = log_range(v);
+    if (!logarithmic) {
+        const double far = std::exp(high) < 1.2 ? 1.2 : std::exp(high);
+        low = std::exp(low) < 0.25 * far ? std::log(1e-3 * far) : low;
+        high = std::log(far);
+    }
+    const double from = logarithmic ? low : (std::exp(low) < 0.25 * std::exp(high) ? 0 : std::exp(low));
+    const double to = logarithmic ? high : std::exp(high);
+    const auto drawn_x = [&](double x) { return logarithmic ? x / std::numbers::ln10 : x; };
+    Panel panel;
+    panel.x = {logarithmic ? "singular value s" : "singular value s",
+               logarithmic ? report::Scale::logarithmic : report::Scale::linear, drawn_x(from), drawn_x(to)};
+    if (v.measured) {
+        std::vector<double> values;
+        for (const auto& set : v.measured->values)
+            for (const double x : set) values.push_back(logarithmic ? x : std::exp(x));
+        const auto bins = std::clamp<std::size_t>(
+            static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(values.size()))), 20, 80);
+        auto bars = histogram(values, from, to, bins);
+        for (auto& x : bars.x) x = drawn_x(x);
+        panel.series.push_back(std::move(bars));
+    }
+    constexpr std::size_t points = 700;
+    for (const auto& p : v.predictions) {
+        if (p.part == Part::mixers || p.law.empty()) continue;
+        std::vector<double> x, log_s;
+        for (std::size_t k = 0; k < points; ++k) {
+            const double place = from + (to - from) * (static_cast<double>(k) + 0.5) / points;
+            x.push_back(drawn_x(place));
+            log_s.push_back(logarithmic ? place : std::log(place));
+        }
+        auto y = density_over(p, log_s);
+        if (!logarithmic)
+            for (std::size_t k = 0; k < points; ++k) y[k] /= std::exp(log_s[k]);
+        const auto& style = curve_of(p.part);
+        panel.series.push_back(
+            {style.label, report::Mark::line, style.dash, style.width, style.colour, std::move(x), std::move(y)});
+    }
+    panel.y = {logarithmic ? "density per ln s" : "density per s", report::Scale::linear, 0, height_of(panel)};
+    return panel;
+}
+
+std::vector<double> counting(std::size_t count) {
+    std::vector<double> x;
+    for (std::size_t k = 0; k < count; ++k) x.push_back(static_cast<double>(k + 1));
+    return x;
+}
+
+/// log10 with a floor: a defect of exactly 0 is drawn at the bottom.
+double log10_floored(double value) {
+    return std::log10(std::max(std::abs(value), 1e-16));
+}
+
+void fit_y(Panel& panel) {
+    double low = INFINITY, high = -INFINITY;
+    for (const auto& s : panel.series)
+        for (const double y : s.y)
+            if (std::isfinite(y)) low = std::min(low, y), high = std::max(high, y);
+    if (!(low <= high)) low = 0, high = 1;
+    const double room = std::max(0.08 * (high - low), 0.05);
+    panel.y.min = low - room;
+    panel.y.max = high + room;
+}
+
+Panel defects_panel(const Validation& v) {
+    Panel panel;
+    const auto& layers = v.mixers->layers;
+    const auto x = counting(layers.size());
+    panel.x = {"connection", report::Scale::linear, 0.5, static_cast<double>(layers.size()) + 0.5};
+    panel.y = {"defect", report::Scale::logarithmic, 0, 1};
+    const auto add = [&](const char* label, const char* colour, report::Dash dash, auto get) {
+        std::vector<double> y;
+        for (const auto& row : layers) y.push_back(log10_floored(get(row)));
+        panel.series.push_back({label, report::Mark::line, dash, 2, colour, x, y});
+    };
+    add("|AᵀA − 1|", blue, report::Dash::solid, [](const auto& r) { return r.orthogonality_defect; });
+    add("row sums − 1", orange, report::Dash::dashed,
+        [](const auto& r) { return (r.row_sums.array() - 1).abs().maxCoeff(); });
+    add("|A − 1|", green, report::Dash::dotted, [](const auto& r) { return r.identity_distance; });
+    fit_y(panel);
+    return panel;
+}
+
+Panel composite_panel(const Validation& v) {
+    Panel panel;
+    const auto products = composites(*v.stack);
+    const auto n = static_cast<std::size_t>(v.stack->streams);
+    panel.x = {"depth (connections)", report::Scale::linear, 0.5, static_cast<double>(products.size()) + 0.5};
+    panel.y = {"singular values of the mixers' product", report::Scale::logarithmic, 0, 1};
+    std::vector<std::vector<double>> lines(n);
+    for (const auto& product : products) {
+        const auto values = mixers::singular_values(product);
+        for (std::size_t k = 0; k < n; ++k)
+            lines[k].push_back(log10_floored(values(static_cast<Eigen::Index>(k))));
+    }
+    for (std::size_t k = 0; k < n; ++k)
+        panel.series.push_back({k == 0 ? "mixers' product" : "", report::Mark::line,
+                                k == 0 ? report::Dash::solid : report::Dash::dash_dotted, 2, "#000000",
+                                counting(products.size()), lines[k]});
+    fit_y(panel);
+    return panel;
+}
+
+// ---- page ----------------------------------------------------------------------------------------
+
+std::string column_name(Part part, bool measured) {
+    if (part == Part::full) return measured ? "predicted" : "predicted";
+    return part == Part::mixers ? "mixers alone" : "isotropic";
+}
+
+void add_mixer_lines(report::Page& page, const trained::MixerTable& m) {
+    const auto& whole = m.composites.back();
+    page.entry("mixers", fmt::format("row sums off 1 by up to {:.3g}, column sums by {:.3g}; |AᵀA − 1| up to "
+                                     "{:.3g}, spectral norm up to {:.6g}",
+                                     m.row_sum_defect, m.column_sum_defect, m.orthogonality_defect,
+                                     m.spectral_norm_max));
+    page.entry("", fmt::format("distance from the identity up to {:.3g}; {:.0f} % of rows have their maximum "
+                               "on the diagonal",
+                               m.identity_distance, 100 * m.diagonal_dominant_share));
+    page.entry("product", fmt::format("of all {}: column sums {:.4g} to {:.4g}, spectral norm {:.6g}",
+                                      m.layers.size(), whole.column_sum_min, whole.column_sum_max,
+                                      whole.spectral_norm));
+}
+
+void add_distances(report::Page& page, const Validation& v) {
+    for (std::size_t k = 0; k < v.predictions.size(); ++k) {
+        const auto& p = v.predictions[k];
+        if (!v.agreement[k]) continue;
+        const char* const what = p.part == Part::full        ? "branches as measured"
+                                 : p.part == Part::isotropic ? "isotropic branches of the measured variances"
+                                                             : "mixers alone";
+        page.entry(k == 0 ? "distance" : "",
+                   fmt::format("W1 {:.4f} to theory with {}", v.agreement[k]->wasserstein1, what));
+    }
+    if (v.layers.empty()) return;
+    double variance = 0, mixer_variance = 0, sum = 0;
+    std::size_t known = 0, worst = 0;
+    for (std::size_t l = 0; l < v.layers.size(); ++l) {
+        const auto& layer = v.layers[l];
+        variance += layer.variance;
+        mixer_variance += layer.variance * layer.mixer_share;
+        if (std::isnan(layer.wasserstein1)) continue;
+        if (known == 0 || layer.wasserstein1 > v.layers[worst].wasserstein1) worst = l;
+        sum += layer.wasserstein1;
+        ++known;
+    }
+    if (known > 0)
+        page.entry("", fmt::format("one connection by itself: W1 {:.4f} in the mean, {:.4f} at most (connection "
+                                   "{}){}",
+                                   sum / static_cast<double>(known), v.layers[worst].wasserstein1, worst + 1,
+                                   known < v.layers.size()
+                                       ? fmt::format("; of {} of {} connections", known, v.layers.size())
+                                       : ""));
+    page.entry("branches", fmt::format("Σσ² = {:.4g}, of it {:.1f} % by the mixers' own derivative", variance,
+                                       variance > 0 ? 100 * mixer_variance / variance : 0.0));
+}
+
+}  // namespace
+
+void write_validation_file(const Validation& v, const report::Provenance& provenance,
+                           const std::filesystem::path& path) {
+    report::Report r;
+    r.provenance = provenance;
+    if (const auto* p = v.predicted(); p != nullptr && !p->law.empty()) {
+        r.network = p->networks.front();
+        r.theories.push_back(p->theories.front());
+        r.metrics.emplace_back("ov", p->metrics);
+        if (v.agreement.back()) r.agreement.emplace_back("ov_measured", *v.agreement.back());
+    }
+    if (v.measured) r.metrics.emplace_back("measured", v.measured->metrics);
+    report::write_result_file(r, path, [&](h5::File& file) { write_trained(file, v); });
+}
+
+Figure validation_figure(const Validation& v) {
+    Figure figure;
+    figure.title = std::filesystem::path(v.file).filename().string() + (v.model.empty() ? "" : ": " + v.model);
+    figure.panels = {density_panel(v, false), density_panel(v, true)};
+    if (v.stack) {
+        figure.panels.push_back(defects_panel(v));
+        figure.panels.push_back(composite_panel(v));
+    }
+    figure.columns = 2;
+    if (v.measured) figure.caption.push_back("measured: " + v.measured->words);
+    if (const auto* m = v.judged())
+        figure.caption.push_back(fmt::format("{}: {} in [0.75, 1.25], {} below 0.1, largest {:.4g}; {}",
+                                             v.measured ? "measured" : "predicted", report::percent(m->window),
+                                             report::percent(m->collapsed), m->largest,
+                                             v.verdict.pass ? "PASS" : "FAIL"));
+    return figure;
+}
+
+Figure evolution_figure(const std::vector<Validation>& all) {
+    const bool steps = std::all_of(all.begin(), all.end(), [](const auto& v) { return v.step.has_value(); });
+    std::vector<double> x;
+    for (std::size_t k = 0; k < all.size(); ++k)
+        x.push_back(steps ? static_cast<double>(*all[k].step) : static_cast<double>(k + 1));
+    const auto [low, high] = std::minmax_element(x.begin(), x.end());
+    const double room = std::max(0.03 * (*high - *low), 0.5);
+    Figure figure;
+    figure.title = "isometry over checkpoints";
+    const auto panel = [&](const char* label, double Metrics::*member) {
+        Panel p;
+        p.x = {steps ? "step" : "checkpoint", report::Scale::linear, *low - room, *high + room};
+        p.y = {label, report::Scale::linear, 0, 1};
+        std::vector<double> measured, predicted;
+        for (const auto& v : all) {
+            measured.push_back(v.measured ? v.measured->metrics.*member : NAN);
+            predicted.push_back(v.predicted() ? v.predicted()->metrics.*member : NAN);
+        }
+        const auto any = [](const auto& y) {
+            return std::any_of(y.begin(), y.end(), [](double value) { return std::isfinite(value); });
+        };
+        if (any(predicted))
+            p.series.push_back({"theory", report::Mark::line, report::Dash::dashed, 2, blue, x, predicted});
+        if (any(measured))
+            p.series.push_back({"measured", report::Mark::points, report::Dash::solid, 5, "#000000", x, measured});
+        fit_y(p);
+        return p;
+    };
+    figure.panels = {panel("share in [0.75, 1.25]", &Metrics::window),
+                     panel("share below 0.1", &Metrics::collapsed), panel("largest", &Metrics::largest),
+                     panel("effective rank", &Metrics::effective_rank)};
+    figure.columns = 2;
+    return figure;
+}
+
+Json validation_json(const Validation& v) {
+    Json object;
+    object["file"] = v.file;
+    object["layout"] = v.layout;
+    object["model"] = v.model.empty() ? Json(nullptr) : Json(v.model);
+    object["step"] = v.step ? Json(*v.step) : Json(nullptr);
+    object["layers"] = v.stack ? Json(v.stack->depth()) : Json(nullptr);
+    object["streams"] = v.stack ? Json(v.stack->streams) : Json(nullptr);
+    object["input"] = v.stack ? Json(v.stack->input) : Json(nullptr);
+    object["mixers"] = nullptr;
+    object["composite"] = nullptr;
+    if (v.mixers) {
+        const auto& m = *v.mixers;
+        object["mixers"] = {{"row_sum_defect", number(m.row_sum_defect)},
+                            {"column_sum_defect", number(m.column_sum_defect)},
+                            {"orthogonality_defect", number(m.orthogonality_defect)},
+                            {"spectral_norm_max", number(m.spectral_norm_max)},
+                            {"identity_distance", number(m.identity_distance)},
+                            {"diagonal_dominant_share", number(m.diagonal_dominant_share)}};
+        const auto& c = m.composites.back();
+        object["composite"] = {{"column_sum_min", number(c.column_sum_min)},
+                               {"column_sum_max", number(c.column_sum_max)},
+                               {"spectral_norm", number(c.spectral_norm)}};
+    }
+    object["measured"] = v.measured ? json_of(v.measured->metrics) : Json(nullptr);
+    if (v.measured) object["measured_at"] = v.measured->words;
+    const auto* const predicted = v.predicted();
+    object["predicted"] = predicted && !predicted->law.empty() ? json_of(predicted->metrics) : Json(nullptr);
+    object["certified"] = predicted ? Json(v.certified()) : Json(nullptr);
+    object["agreement"] = nullptr;
+    if (!v.agreement.empty() && v.agreement.back()) {
+        Json by_part = Json::object();
+        for (std::size_t k = 0; k < v.predictions.size(); ++k)
+            by_part[name(v.predictions[k].part)] =
+                v.agreement[k] ? number(v.agreement[k]->wasserstein1) : Json(nullptr);
+        object["agreement"] = {{"wasserstein1", number(v.agreement.back()->wasserstein1)},
+                               {"wasserstein1_log", number(v.agreement.back()->wasserstein1_log)},
+                               {"kolmogorov_smirnov", number(v.agreement.back()->kolmogorov_smirnov)},
+                               {"wasserstein1_by_part", by_part}};
+    }
+    if (!v.layers.empty()) {
+        Json rows = Json::array();
+        for (const auto& layer : v.layers)
+            rows.push_back({{"variance", number(layer.variance)},
+                            {"mixer_share", number(layer.mixer_share)},
+                            {"smallest", number(layer.smallest)},
+                            {"largest", number(layer.largest)},
+                            {"wasserstein1", number(layer.wasserstein1)}});
+        object["connections"] = std::move(rows);
+    }
+    object["requirements"] = words_of(v.requirements);
+    object["verdict"] = v.verdict.pass ? "PASS" : "FAIL";
+    object["reasons"] = v.verdict.reasons;
+    return object;
+}
+
+std::string validation_page(const Validation& v, int columns, bool colour, bool unicode) {
+    report::Page page(columns, colour, unicode);
+    page.verbatim(page.paint(page.text(v.file), "1"));
+    if (!v.model.empty()) page.entry("model", v.model);
+    if (v.stack)
+        page.entry("layout", fmt::format("{}: {} connections of {} streams{}, {}", v.layout, v.stack->depth(),
+                                         v.stack->streams,
+                                         v.stack->width > 0 ? fmt::format(" × {} channels", v.stack->width) : "",
+                                         v.stack->input));
+    else
+        page.entry("layout", v.layout);
+    if (v.measured) {
+        page.entry("measured", v.measured->words);
+        if (!v.measured->note.empty()) page.entry("", v.measured->note, "33");
+    }
+    if (const auto* p = v.predicted())
+        page.entry("theory", fmt::format("{}; {}", p->networks.front().title,
+                                         p->doubt.empty() ? "certified" : "NOT certified: " + p->doubt),
+                   p->doubt.empty() ? nullptr : "31");
+    page.blank();
+    std::vector<std::pair<std::string, Metrics>> sources;
+    if (v.measured) sources.emplace_back("measured", v.measured->metrics);
+    for (auto p = v.predictions.rbegin(); p != v.predictions.rend(); ++p)
+        if (!p->law.empty()) sources.emplace_back(column_name(p->part, v.measured.has_value()), p->metrics);
+    report::add_metrics(page, sources);
+    page.blank();
+    if (v.measured) add_distances(page, v);
+    if (v.mixers) add_mixer_lines(page, *v.mixers);
+    page.blank();
+    page.entry("required", fmt::format("{} ({})", words_of(v.requirements),
+                                       v.measured ? "of the measured values" : "of the predicted law"));
+    if (v.verdict.pass) {
+        page.verbatim(page.paint("PASS", "32"));
+    } else {
+        for (std::size_t k = 0; k < v.verdict.reasons.size(); ++k)
+            page.entry(k == 0 ? "FAIL" : "", v.verdict.reasons[k], "31");
+    }
+    return page.take();
+}
+
+std::string evolution_table(const std::vector<Validation>& all) {
+    std::size_t width = 4;
+    for (const auto& v : all) width = std::max(width, report::width_of(v.file));
+    std::string table = report::padded("file", width) +
+                        fmt::format("{:>10}{:>10}{:>11}{:>11}{:>11}{:>10}{:>9}\n", "step", "window", "predicted",
+                                    "collapsed", "largest", "W1", "verdict");
+    for (const auto& v : all) {
+        const auto* const m = v.judged();
+        const auto value = [](bool there, double number) { return there ? fmt::format("{:.4g}", number) : "-"; };
+        const bool predicted = v.predicted() != nullptr && !v.predicted()->law.empty();
+        const bool agreed = !v.agreement.empty() && v.agreement.back().has_value();
+        table += report::padded(v.file, width) +
+                 fmt::format("{:>10}{:>10}{:>11}{:>11}{:>11}{:>10}{:>9}\n",
+                             v.step ? fmt::format("{}", *v.step) : "-", value(m != nullptr, m ? m->window : 0),
+                             value(predicted, predicted ? v.predicted()->metrics.window : 0),
+                             value(m != nullptr, m ? m->collapsed : 0), value(m != nullptr, m ? m->largest : 0),
+                             value(agreed, agreed ? v.agreement.back()->wasserstein1 : 0),
+                             v.verdict.pass ? "PASS" : "FAIL");
+    }
+    return table;
+}
+
+}  // namespace spectra::validation

@@ -1,0 +1,204 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/process.hpp"
+#include "support/temporary_folder.hpp"
+#include "train/measure.hpp"
+#include "validation/validation.hpp"
+
+/// Trained models against theory, and the command validate for models that are run.
+namespace spectra {
+namespace {
+
+using namespace spectra::train;
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+/// A fresh model of 12 connections, n = 4 streams of 64, with mixers drawn away from their identity-like
+/// start and branches of the size `gain` times the published one: as published they hardly count.
+ModelConfig fresh(const std::string& architecture, const std::string& mixer) {
+    auto config = matched_config(architecture, mixer);
+    config.layers = architecture == "recursive" ? 2 : 6;
+    config.cycles = architecture == "recursive" ? 3 : 1;
+    config.channels = 256;
+    config.dimension = 16;
+    config.context = 9;
+    return config;
+}
+
+void draw_mixers(Transformer& model) {
+    const torch::NoGradGuard no_grad;
+    for (const auto& item : model.named_parameters()) {
+        const auto& name = item.key();
+        const auto ends = [&](const char* end) { return name.ends_with(end); };
+        if (ends("b_res") || ends("b_pre") || ends("b_post")) item.value().normal_(0, 1);
+    }
+}
+
+void strengthen(Transformer& model, double gain) {
+    const torch::NoGradGuard no_grad;
+    for (const auto& item : model.named_parameters())
+        if (item.key().ends_with("c_proj.weight")) item.value().mul_(gain);
+}
+
+validation::Validation validated(Transformer& model) {
+    const auto x = torch::randn({1, 8, 16});
+    validation::Validation v;
+    validation::add_measurements(v, {measure(model, x)}, validation::double_resolution, 2);
+    return v;
+}
+
+double total_variance(const validation::Validation& v) {
+    double sum = 0;
+    for (const auto& layer : v.layers) sum += layer.variance;
+    return sum;
+}
+
+// At initialisation theory knows everything there is to know.
+TEST(Validate, FreshModelsAreWhatTheorySays) {
+    for (const auto& mixer : mixer_names()) {
+        SCOPED_TRACE(mixer);
+        torch::manual_seed(3);
+        Transformer model(fresh("mixer", mixer));
+        EXPECT_LT(validated(model).agreement.back()->wasserstein1, 0.02) << "at the start";
+        draw_mixers(model);
+        strengthen(model, 6);
+        const auto v = validated(model);
+        EXPECT_EQ(v.predicted()->doubt, "");
+        EXPECT_LT(v.agreement.back()->wasserstein1, 0.02);
+        EXPECT_GT(total_variance(v), 0.05) << "the branches must count";
+        EXPECT_LT(v.measurements.front().product_defect, 1e-10);
+    }
+}
+
+// The same with weights used again and again.
+TEST(Validate, FreshRecursiveModelsAreWhatTheorySays) {
+    for (const std::string mixer : {"identity", "bistochastic", "cayley", "cayley-hybrid", "spectral-sphere"}) {
+        SCOPED_TRACE(mixer);
+        torch::manual_seed(3);
+        Transformer model(fresh("recursive", mixer));
+        draw_mixers(model);
+        strengthen(model, 6);
+        const auto v = validated(model);
+        EXPECT_EQ(v.predicted()->doubt, "");
+        EXPECT_TRUE(std::holds_alternative<TiedBranch>(v.predicted()->networks.front().branch));
+        EXPECT_LT(v.agreement.back()->wasserstein1, 0.02);
+    }
+}
+
+TEST(Validate, FreshPublishedModelsAreWhatTheorySays) {
+    for (const std::string architecture : {"gpt", "mhc", "jpmhc", "edelta", "edelta-stream", "shc", "mgt"}) {
+        SCOPED_TRACE(architecture);
+        torch::manual_seed(4);
+        Transformer model(fresh(architecture, ""));
+        EXPECT_LT(validated(model).agreement.back()->wasserstein1, 0.02);
+    }
+}
+
+class ValidateProgram : public ::testing::Test {
+protected:
+    testing::ProcessResult run(const Words& words) {
+        Words all{SPECTRA_BINARY};
+        all.insert(all.end(), words.begin(), words.end());
+        testing::ProcessOptions options;
+        options.folder = folder_.path();
+        return testing::run_process(all, options);
+    }
+    void train(const std::string& out, const Words& more = {}) {
+        Words words{"train",     "near-pi-single", "--layers", "2",  "--channels", "32", "--samples", "8",
+                    "--steps",   "4",              "--batch",  "2",  "--device",   "cpu", "--plot",   "none",
+                    "--threads", "2",              "--out",    out};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto result = run(words);
+        ASSERT_EQ(result.status, 0) << result.err;
+    }
+    testing::TemporaryFolder folder_;
+};
+
+TEST_F(ValidateProgram, JudgesACheckpoint) {
+    train("run", {"--mixer", "orthogonal"});
+    const auto result = run({"validate", "run.ckpt", "--inputs", "2", "--token", "5", "--json", "--threads", "2"});
+    ASSERT_EQ(result.status, 0) << result.err << result.out;
+    const auto object = json::parse(result.out);
+    EXPECT_EQ(object["layout"], "spectra");
+    EXPECT_EQ(object["layers"], 4);
+    EXPECT_EQ(object["streams"], 4);
+    EXPECT_EQ(object["step"], 4);
+    EXPECT_EQ(object["verdict"], "PASS");
+    EXPECT_LT(object["agreement"]["wasserstein1"].get<double>(), 0.02);
+    EXPECT_LT(object["mixers"]["orthogonality_defect"].get<double>(), 1e-6);
+    EXPECT_TRUE(std::filesystem::exists(folder_.path() / "spectra-validate-run.h5"));
+
+    const auto strict = run({"validate", "run.ckpt", "--inputs", "1", "--token", "5", "--require", "largest<=0.5",
+                             "--plot", "none", "--quiet"});
+    EXPECT_EQ(strict.status, 1);
+    EXPECT_NE(strict.out.find("required largest <= 0.5"), std::string::npos) << strict.out;
+
+    // The mixers alone need no model.
+    const auto at_zero = run({"validate", "run.ckpt", "--at", "zero", "--json", "--plot", "none"});
+    ASSERT_EQ(at_zero.status, 0) << at_zero.err;
+    EXPECT_TRUE(json::parse(at_zero.out)["measured"].is_null());
+}
+
+TEST_F(ValidateProgram, SeveralCheckpointsAreATable) {
+    train("a", {"--mixer", "cayley"});
+    train("b", {"--mixer", "cayley", "--seed", "7"});
+    const auto result = run({"validate", "a.ckpt", "b.ckpt", "--inputs", "1", "--token", "3", "--plot", "none",
+                             "--out", "both"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_NE(result.out.find("verdict"), std::string::npos) << result.out;
+    EXPECT_TRUE(std::filesystem::exists(folder_.path() / "both-1.h5"));
+    EXPECT_TRUE(std::filesystem::exists(folder_.path() / "both-2.h5"));
+}
+
+TEST_F(ValidateProgram, WholeSequencesAndMistakes) {
+    train("run", {"--architecture", "gpt"});
+    const auto all = run({"validate", "run.ckpt", "--token", "all", "--inputs", "1", "--json", "--plot", "none",
+                          "--threads", "2"});
+    ASSERT_TRUE(all.status == 0 || all.status == 1) << all.err;
+    const auto object = json::parse(all.out);
+    EXPECT_NE(object["measured_at"].get<std::string>().find("N = 4064"), std::string::npos) << all.out;
+    EXPECT_TRUE(object["predicted"].is_null());
+
+    const auto far = run({"validate", "run.ckpt", "--token", "500"});
+    EXPECT_EQ(far.status, 2);
+    EXPECT_NE(far.err.find("--token 500: accepted: 0 to 126"), std::string::npos) << far.err;
+    const auto contradiction = run({"validate", "run.ckpt", "--at", "zero", "--inputs", "3"});
+    EXPECT_EQ(contradiction.status, 2);
+    folder_.write("broken.ckpt", "not a checkpoint");
+    const auto broken = run({"validate", "broken.ckpt"});
+    EXPECT_EQ(broken.status, 2);
+    EXPECT_EQ(std::count(broken.err.begin(), broken.err.end(), '\n'), 1) << broken.err;
+}
+
+TEST_F(ValidateProgram, AnyScriptedModule) {
+    testing::ProcessOptions options;
+    options.folder = folder_.path();
+    const auto python = testing::run_process(
+        {"python3", "-c",
+         "import torch\n"
+         "torch.manual_seed(1)\n"
+         "m = torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.Tanh(), torch.nn.Linear(6, 6))\n"
+         "torch.jit.script(m).save('m.ts')\n"
+         "x = torch.randn(1, 6, dtype=torch.float64)\n"
+         "torch.save(x, 'x.pt')\n"
+         "m = m.double()\n"
+         "j = torch.autograd.functional.jacobian(m, x).reshape(6, 6)\n"
+         "print(torch.linalg.svdvals(j)[0].item())\n"},
+        options);
+    ASSERT_EQ(python.status, 0) << python.err;
+    const auto result = run({"validate", "m.ts", "--input", "x.pt", "--json", "--plot", "none"});
+    EXPECT_EQ(result.status, 1) << result.err;
+    const auto object = json::parse(result.out);
+    EXPECT_EQ(object["layout"], "TorchScript");
+    EXPECT_NEAR(object["measured"]["largest"].get<double>(), std::stod(python.out), 1e-9);
+    const auto drawn = run({"validate", "m.ts", "--shape", "1,6", "--inputs", "3", "--plot", "none", "--quiet"});
+    EXPECT_EQ(drawn.status, 1) << drawn.err;
+    const auto without = run({"validate", "m.ts"});
+    EXPECT_EQ(without.status, 2);
+    EXPECT_NE(without.err.find("--shape"), std::string::npos) << without.err;
+}
+
+}  // namespace
+}  // namespace spectra

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "mixers/defects.hpp"
+#include "trained/measurement.hpp"
+
+#include <Eigen/Dense>
+
+#include <random>
+
+namespace spectra::testing {
+
+/// A stack of drawn connections with Gaussian branches F_l of the given size, measured without a model: what
+/// the prediction must agree with. `sets`: how many sets of weights take turns; 0: one a connection.
+inline trained::Measurement measured_stack(const std::vector<Mixer>& mixers, int width, double sigma, bool mix,
+                                           unsigned seed, int sets = 0) {
+    std::mt19937 engine(seed);
+    std::normal_distribution<double> normal;
+    const auto draw = [&](Eigen::Index rows, Eigen::Index columns) {
+        return Eigen::MatrixXd::NullaryExpr(rows, columns, [&] { return normal(engine); }).eval();
+    };
+    const auto n = static_cast<Eigen::Index>(mixers.front().rows());
+    const Eigen::Index p = width, size = n * p;
+    trained::Measurement m;
+    m.stack.layout = "drawn";
+    m.stack.input = "every input";
+    m.stack.streams = static_cast<int>(n);
+    m.stack.width = width;
+    Eigen::MatrixXd product = Eigen::MatrixXd::Identity(size, size);
+    std::vector<Eigen::MatrixXd> weights;
+    const auto as_list = [](const Eigen::VectorXd& v) { return std::vector<double>(v.begin(), v.end()); };
+    for (std::size_t l = 0; l < mixers.size(); ++l) {
+        trained::Connection c;
+        c.name = "connection " + std::to_string(l);
+        c.mixer = mixers[l];
+        const Eigen::Index inner = mix ? p : size;
+        const std::size_t set = sets > 0 ? l % static_cast<std::size_t>(sets) : l;
+        if (set >= weights.size())
+            weights.push_back(sigma * draw(inner, inner) / std::sqrt(static_cast<double>(inner)));
+        const auto& f = weights[set];
+        Eigen::MatrixXd x = f;
+        if (mix) {
+            c.pre = draw(n, 1).cwiseAbs() / static_cast<double>(n);
+            c.post = draw(n, 1).cwiseAbs();
+            x.resize(size, size);
+            for (Eigen::Index i = 0; i < n; ++i)
+                for (Eigen::Index j = 0; j < n; ++j) x.block(i * p, j * p, p, p) = c.post(i) * c.pre(j) * f;
+        }
+        Eigen::MatrixXd y = x;
+        for (Eigen::Index i = 0; i < n; ++i)
+            for (Eigen::Index j = 0; j < n; ++j)
+                y.block(i * p, j * p, p, p).diagonal().array() += mixers[l](i, j);
+        trained::MeasuredBranch b;
+        b.variance = x.squaredNorm() / static_cast<double>(size);
+        b.core_variance = f.squaredNorm() / static_cast<double>(inner);
+        b.core_values = as_list(mixers::singular_values(f));
+        b.values = as_list(mixers::singular_values(y));
+        b.weights = static_cast<int>(set);
+        m.stack.connections.push_back(c);
+        m.branches.push_back(b);
+        product = (y * product).eval();
+    }
+    m.singular_values = as_list(mixers::singular_values(product));
+    return m;
+}
+
+}  // namespace spectra::testing
