@@ -6,6 +6,7 @@
 #include "console.hpp"
 #include "depth_limit.hpp"
 #include "exit_status.hpp"
+#include "figure.hpp"
 #include "help.hpp"
 #include "info.hpp"
 #include "nearest.hpp"
@@ -46,6 +47,8 @@ constexpr const char* examples = R"(Examples:
       six mixers at three depths: two figures, a ranked table, spectra-compare.h5
   spectra compare --mixers cayley,my-mixers.csv --depths 10,50 --plot pdf --table tex
       your own, for a paper; what is in the file already is not computed again
+  spectra figure bands
+      one of ten pictures with its numbers beside it; spectra figure lists them
   spectra depth-limit --mixer bistochastic --sigma2 0.005
       how deep these mixers can go
   spectra sweep --mixers bistochastic,cayley --depths 1,2,10 --noises 0.05,0.2 --seeds 1:5
@@ -73,6 +76,7 @@ struct CommandLine {
     DepthLimitRequest depth_request;
     SweepRequest sweep_request;
     CompareRequest compare_request;
+    FigureRequest figure_request;
     TrainRequest train_request;
     ValidateRequest validate_request;
     std::string info_file, shell;
@@ -81,6 +85,7 @@ struct CommandLine {
     CLI::App* depth = nullptr;
     CLI::App* sweep = nullptr;
     CLI::App* compare = nullptr;
+    CLI::App* figure = nullptr;
     CLI::App* train = nullptr;
     CLI::App* validate = nullptr;
     CLI::App* info = nullptr;
@@ -108,6 +113,8 @@ struct CommandLine {
 
         compare = add_command("compare", "mixers × depths in one figure and one file", " [options]");
         add_options(*compare, compare_request);
+        figure = add_command("figure", "other pictures of theory, simulation and training", "");
+        add_options(*figure, figure_request);
         depth = add_command("depth-limit", "how deep a mixer can go", " --mixer NAME|FILE [options]");
         add_options(*depth, depth_request);
         sweep = add_command("sweep", "a grid of networks, restartable", " --mixers NAME,NAME… [options]");
@@ -171,9 +178,8 @@ std::vector<std::string> option_names(const CLI::App& app) {
 }
 
 void refuse_extras(const CommandLine& line) {
-    const CLI::App* command = nullptr;
-    for (const auto* candidate : {line.compare, line.depth, line.sweep, line.train, line.validate, line.info, line.completion})
-        if (candidate->parsed()) command = candidate;
+    const auto parsed = line.app.get_subcommands();
+    const CLI::App* const command = parsed.empty() ? nullptr : parsed.front();
     for (const auto& word : line.app.remaining()) refuse_word(line, line.app, word);
     if (command == nullptr) return;
     for (const auto& word : command->remaining()) refuse_word(line, *command, word);
@@ -203,6 +209,7 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
     }
     if (line.depth->parsed()) return depth_limit(line.depth_request, command);
     if (line.compare->parsed()) return compare(line.compare_request, command);
+    if (line.figure->parsed()) return figure(line.figure_request, command);
     if (line.sweep->parsed()) return sweep(line.sweep_request, command);
     if (line.info->parsed()) {
         if (line.info_file.empty())

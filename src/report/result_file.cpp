@@ -314,6 +314,12 @@ void describe_depth_limit(std::string& page, const h5::File& file) {
                fmt::format("{} of the mixers", file.read_doubles(group + "/draws", shape).size()));
 }
 
+void describe_trained(std::string& page, const h5::File& file) {
+    page += "\ntrained model\n";
+    for (const char* name : {"file", "layout", "model", "measured", "verdict", "reasons"})
+        append(page, name, file.string_attribute("trained", name).value_or(""));
+}
+
 void describe_metrics(std::string& page, const h5::File& file) {
     std::vector<std::string> sources;
     for (const char* known : {"ov", "scalar"}) {
@@ -493,6 +499,11 @@ std::string describe_result_file(const std::filesystem::path& path) {
         }
     }
     if (file.is_group("depth_limit")) describe_depth_limit(page, file);
+    if (file.is_group("figure")) {
+        page += "\nfigure\n";
+        append(page, "", file.string_attribute("figure", "title").value_or(""));
+    }
+    if (file.is_group("trained")) describe_trained(page, file);
     if (file.is_group("training")) describe_training(page, file);
     if (file.is_dataset("green/omega")) {
         h5::Shape shape;

@@ -331,7 +331,7 @@ void add_mixer_lines(report::Page& page, const trained::MixerTable& m) {
                                      "{:.3g}, spectral norm up to {:.6g}",
                                      m.row_sum_defect, m.column_sum_defect, m.orthogonality_defect,
                                      m.spectral_norm_max));
-    page.entry("", fmt::format("distance from the identity up to {:.3g}; {:.0f} % of rows have their maximum "
+    page.entry(" ", fmt::format("distance from the identity up to {:.3g}; {:.0f} % of rows have their maximum "
                                "on the diagonal",
                                m.identity_distance, 100 * m.diagonal_dominant_share));
     page.entry("product", fmt::format("of all {}: column sums {:.4g} to {:.4g}, spectral norm {:.6g}",
@@ -346,7 +346,7 @@ void add_distances(report::Page& page, const Validation& v) {
         const char* const what = p.part == Part::full        ? "branches as measured"
                                  : p.part == Part::isotropic ? "isotropic branches of the measured variances"
                                                              : "mixers alone";
-        page.entry(k == 0 ? "distance" : "",
+        page.entry(k == 0 ? "distance" : " ",
                    fmt::format("W1 {:.4f} to theory with {}", v.agreement[k]->wasserstein1, what));
     }
     if (v.layers.empty()) return;
@@ -362,7 +362,7 @@ void add_distances(report::Page& page, const Validation& v) {
         ++known;
     }
     if (known > 0)
-        page.entry("", fmt::format("one connection by itself: W1 {:.4f} in the mean, {:.4f} at most (connection "
+        page.entry(" ", fmt::format("one connection by itself: W1 {:.4f} in the mean, {:.4f} at most (connection "
                                    "{}){}",
                                    sum / static_cast<double>(known), v.layers[worst].wasserstein1, worst + 1,
                                    known < v.layers.size()
@@ -510,7 +510,7 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
         page.entry("layout", v.layout);
     if (v.measured) {
         page.entry("measured", v.measured->words);
-        if (!v.measured->note.empty()) page.entry("", v.measured->note, "33");
+        if (!v.measured->note.empty()) page.entry(" ", v.measured->note, "33");
     }
     if (const auto* p = v.predicted())
         page.entry("theory", fmt::format("{}; {}", p->networks.front().title,
@@ -532,7 +532,7 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
         page.verbatim(page.paint("PASS", "32"));
     } else {
         for (std::size_t k = 0; k < v.verdict.reasons.size(); ++k)
-            page.entry(k == 0 ? "FAIL" : "", v.verdict.reasons[k], "31");
+            page.entry(k == 0 ? "FAIL" : " ", v.verdict.reasons[k], "31");
     }
     return page.take();
 }

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-/// The second renderer, where it is built in: the same picture.
+/// The second renderer, where it is built in: the same picture. There are no such tests elsewhere.
 namespace spectra::report {
 namespace {
 
@@ -54,12 +54,6 @@ TEST(Matplot, SaysWhenGnuplotIsMissing) {
     }
     setenv("PATH", before.c_str(), 1);
     EXPECT_EQ(folder.entries(), 0u);
-}
-
-#else
-
-TEST(Matplot, IsNotInThisBuild) {
-    GTEST_SKIP() << "Matplot++ was not found";
 }
 
 #endif

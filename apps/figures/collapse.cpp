@@ -1,0 +1,49 @@
+#include "dyson/potential.hpp"
+#include "figures/pieces.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace spectra::cli {
+
+Drawing draw_collapse(const FigureRequest& request, Progress& progress) {
+    constexpr double threshold = 0.1;
+    const auto mixers = mixers_or(request, {"bistochastic", "permutation", "spectral-sphere", "grassmann",
+                                            "cayley-hybrid", "cayley"});
+    const auto depths = depths_of_curve(request, 1000, 10);
+    std::vector<double> x;
+    for (const int depth : depths) x.push_back(std::log10(depth));
+
+    Drawing drawing;
+    report::Panel panel;
+    for (const auto& mixer : mixers) {
+        const Request described = network_request(request, mixer, default_noise);
+        GrowingNetwork growing(described);
+        std::vector<Network> networks;
+        for (const int depth : depths) networks.push_back(growing.at(depth));
+        std::vector<double> share(depths.size(), std::numeric_limits<double>::quiet_NaN());
+        std::vector<char> certified(depths.size());
+        for_all(request, progress, mixer, depths.size(), [&](std::size_t k) {
+            const auto point = dyson::mass_below(networks[k], {std::log(threshold)}).front();
+            certified[k] = point.certified ? 1 : 0;
+            if (point.certified) share[k] = point.mass;
+        });
+        drawing.points += static_cast<int>(depths.size());
+        for (const char c : certified) drawing.uncertified += c == 0 ? 1 : 0;
+        panel.series.push_back(line(mixer, panel.series.size(), x, share));
+    }
+    frame_x(panel, "depth L (layers)", report::Scale::logarithmic);
+    panel.y = {"share of singular values below 0.1", report::Scale::linear, -0.02, 1.02};
+    drawing.figure.panels.push_back(std::move(panel));
+    drawing.figure.title = "Collapse with depth";
+    drawing.figure.width = 160;
+    drawing.figure.panel_height = 44;
+    drawing.figure.caption = {fmt::format("Operator-valued theory, p → ∞; {}; a mixer for every layer",
+                                          setting_words(request, default_noise)),
+                              certificate_of(drawing)};
+    return drawing;
+}
+
+}  // namespace spectra::cli

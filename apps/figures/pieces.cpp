@@ -1,0 +1,280 @@
+#include "figures/pieces.hpp"
+
+#include "dyson/moments.hpp"
+#include "dyson/potential.hpp"
+#include "dyson/range.hpp"
+#include "interrupt.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <boost/math/tools/toms748_solve.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <map>
+#include <numbers>
+#include <stdexcept>
+
+namespace spectra::cli {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// The ends of what is drawn along one axis.
+report::Axis axis_around(const std::vector<const std::vector<double>*>& places, const std::string& label,
+                         report::Scale scale, double room) {
+    report::Axis axis{label, scale, infinity, -infinity};
+    for (const auto* values : places)
+        for (const double value : *values)
+            if (std::isfinite(value)) {
+                axis.min = std::min(axis.min, value);
+                axis.max = std::max(axis.max, value);
+            }
+    if (axis.min > axis.max) axis.min = 0, axis.max = 1;
+    const double least = scale == report::Scale::logarithmic ? 0.02 : 1e-3;
+    const double pad = std::max(room * (axis.max - axis.min), room > 0 || axis.min == axis.max ? least : 0);
+    axis.min -= pad;
+    axis.max += pad;
+    return axis;
+}
+
+/// F at single points, remembered: brackets of one share serve the others.
+class MassCurve {
+public:
+    /// Begins at the noiseless singular values, about which narrow bands lie. Points of the gaps between them
+    /// cost most, so nothing else is looked at far from a place of nearly the wanted mass.
+    explicit MassCurve(const Network& network) : network_(network) {
+        auto seeds = dyson::range(network).log_seeds;
+        std::sort(seeds.begin(), seeds.end());
+        for (const double seed : seeds)
+            if (std::isfinite(seed) && (known_.empty() || seed - known_.rbegin()->first > 1e-3)) (*this)(seed);
+        if (known_.empty()) (*this)(0.5 * dyson::log_mean_square(network));
+    }
+
+    double operator()(double log_s) {
+        stop_if_interrupted();
+        if (const auto found = known_.find(log_s); found != known_.end()) return found->second;
+        const auto point = dyson::mass_below(network_, {log_s}).front();
+        ++points;
+        if (!point.certified) ++uncertified;
+        return known_[log_s] = point.mass;
+    }
+
+    /// Places with F ≤ u and F ≥ u, found from the known place of the nearest mass in growing steps, or from
+    /// its neighbour where that is nearer.
+    std::pair<double, double> bracket(double u) {
+        auto nearest = known_.begin();
+        for (auto it = known_.begin(); it != known_.end(); ++it)
+            if (std::abs(it->second - u) < std::abs(nearest->second - u)) nearest = it;
+        const double sign = nearest->second < u ? 1 : -1;
+        double here = nearest->first;
+        for (double step = 0.05; step < 1e6; step *= 2) {
+            double next = here + sign * step;
+            if (sign > 0) {
+                if (const auto it = known_.upper_bound(here); it != known_.end()) next = std::min(next, it->first);
+            } else if (const auto it = known_.lower_bound(here); it != known_.begin()) {
+                next = std::max(next, std::prev(it)->first);
+            }
+            if (sign * ((*this)(next) - u) >= 0) return std::minmax(here, next);
+            here = next;
+        }
+        return {here, here};
+    }
+
+    int points = 0, uncertified = 0;
+
+private:
+    const Network& network_;
+    std::map<double, double> known_;
+};
+
+}  // namespace
+
+void set_style(report::Series& series, std::size_t index) {
+    struct Style {
+        const char* colour;
+        report::Dash dash;
+        double width;
+    };
+    using report::Dash;
+    constexpr Style styles[] = {{"#000000", Dash::solid, 2.2},       {"#d55e00", Dash::dashed, 2.6},
+                                {"#0072b2", Dash::dash_dotted, 2.6}, {"#009e73", Dash::dotted, 3.2},
+                                {"#cc79a7", Dash::solid, 3.6},       {"#e69f00", Dash::dashed, 3.8},
+                                {"#56b4e9", Dash::dotted, 4.2}};
+    const auto& style = styles[index % std::size(styles)];
+    series.colour = style.colour;
+    series.dash = style.dash;
+    series.width = style.width;
+}
+
+report::Series line(const std::string& label, std::size_t index, std::vector<double> x, std::vector<double> y) {
+    report::Series series;
+    series.label = label;
+    set_style(series, index);
+    series.x = std::move(x);
+    series.y = std::move(y);
+    return series;
+}
+
+double log10_of(double value) {
+    return value > 0 ? std::log10(value) : nan;
+}
+
+std::vector<double> log10_of(std::vector<double> values) {
+    for (auto& value : values) value = log10_of(value);
+    return values;
+}
+
+void frame_x(report::Panel& panel, const std::string& label, report::Scale scale) {
+    std::vector<const std::vector<double>*> places;
+    for (const auto& series : panel.series) places.push_back(&series.x);
+    panel.x = axis_around(places, label, scale, 0);
+}
+
+void frame_y(report::Panel& panel, const std::string& label, report::Scale scale) {
+    std::vector<const std::vector<double>*> places;
+    for (const auto& series : panel.series) {
+        places.push_back(&series.y);
+        places.push_back(&series.lower);
+    }
+    panel.y = axis_around(places, label, scale, 0.05);
+}
+
+Request network_request(const FigureRequest& request, const std::string& mixer, double noise) {
+    Request network;
+    network.mixer = mixer;
+    network.streams = request.streams;
+    network.noise = request.noise.value_or(noise);
+    network.seed = request.seed;
+    network.threads = request.threads;
+    return network;
+}
+
+std::vector<std::string> mixers_or(const FigureRequest& request, std::vector<std::string> names) {
+    return request.mixers.empty() ? names : request.mixers;
+}
+
+std::vector<int> depths_of_curve(const FigureRequest& request, int max_depth, int per_decade) {
+    if (!request.depths.empty()) return request.depths;
+    const int last = request.max_depth.value_or(max_depth);
+    std::vector<int> depths;
+    for (int k = 0; ; ++k) {
+        const double depth = std::round(std::pow(10.0, static_cast<double>(k) / per_decade));
+        if (depth >= last) break;
+        if (depths.empty() || depth > depths.back()) depths.push_back(static_cast<int>(depth));
+    }
+    depths.push_back(last);
+    return depths;
+}
+
+std::vector<int> depths_or(const FigureRequest& request, std::vector<int> depths) {
+    return request.depths.empty() ? depths : request.depths;
+}
+
+int depth_or(const FigureRequest& request, int depth) {
+    if (request.depths.size() > 1 && request.name != "all")
+        throw std::invalid_argument(
+            fmt::format("--depths: {} of them; accepted with {}: one", request.depths.size(), request.name));
+    return request.depths.empty() ? depth : request.depths.back();
+}
+
+void stop_if_interrupted() {
+    if (interrupted()) throw Stopped{};
+}
+
+void for_all(const FigureRequest& request, Progress& progress, const std::string& stage, std::size_t count,
+             const std::function<void(std::size_t)>& work) {
+    progress.stage(stage);
+    const int total = static_cast<int>(count);
+    int finished = 0;
+    std::exception_ptr error;
+    std::atomic<bool> failed = false;
+    const int threads = request.threads > 0 ? request.threads : omp_get_max_threads();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (int k = 0; k < total; ++k) {
+        if (interrupted() || failed) continue;
+        std::exception_ptr own;
+        try {
+            work(static_cast<std::size_t>(total - 1 - k));
+        } catch (...) {
+            own = std::current_exception();
+        }
+#pragma omp critical(spectra_figure_progress)
+        {
+            if (own && !error) error = own, failed = true;
+            progress.update(++finished, total);
+        }
+    }
+    if (error) std::rethrow_exception(error);
+    stop_if_interrupted();
+}
+
+Quantiles quantiles(const Network& network, const std::vector<double>& shares) {
+    MassCurve mass(network);
+    Quantiles found;
+    for (const double u : shares) {
+        const double close = 3e-3 * std::min(u, 1 - u);
+        auto [low, high] = mass.bracket(u);
+        const auto excess = [&](double x) {
+            const double difference = mass(x) - u;
+            return std::abs(difference) < close ? 0.0 : difference;
+        };
+        double below = excess(low), above = excess(high);
+        if (below == 0 || !(below < 0 && above > 0)) {
+            found.log_s.push_back(below == 0 ? low : high);
+            continue;
+        }
+        std::uintmax_t steps = 60;
+        const auto narrow = [](double a, double b) { return std::abs(b - a) < 1e-7 * (1 + std::abs(a)); };
+        const auto ends = boost::math::tools::toms748_solve(excess, low, high, below, above, narrow, steps);
+        found.log_s.push_back(0.5 * (ends.first + ends.second));
+    }
+    found.points = mass.points;
+    found.uncertified = mass.uncertified;
+    return found;
+}
+
+report::Panel quantile_panel(const std::vector<double>& x, const std::vector<Quantiles>& columns,
+                             Drawing& drawing) {
+    constexpr std::size_t shares = std::size(shown_shares);
+    std::vector<std::vector<double>> curves(shares);
+    for (const auto& column : columns) {
+        drawing.points += column.points;
+        drawing.uncertified += column.uncertified;
+        for (std::size_t k = 0; k < shares; ++k)
+            curves[k].push_back(column.uncertified > 0 ? nan : column.log_s[k] / std::numbers::ln10);
+    }
+    report::Panel panel;
+    constexpr const char* labels[] = {"0.1–99.9 %", "12–88 %", "38–62 % of the singular values"};
+    constexpr const char* colours[] = {"#d3e0ec", "#8db4d6", "#2f6ea5"};
+    for (std::size_t k = 0; k < shares / 2; ++k) {
+        report::Series band;
+        band.label = labels[k];
+        band.mark = report::Mark::band;
+        band.colour = colours[k];
+        band.x = x;
+        band.lower = curves[k];
+        band.y = curves[shares - 1 - k];
+        panel.series.push_back(std::move(band));
+    }
+    return panel;
+}
+
+std::string certificate_of(const Drawing& drawing) {
+    return drawing.uncertified == 0
+               ? fmt::format("every point certified ({} points)", drawing.points)
+               : fmt::format("{} of {} points NOT certified, left out", drawing.uncertified, drawing.points);
+}
+
+std::string setting_words(const FigureRequest& request, double noise) {
+    return fmt::format("n = {}, Lσ² = {:.6g}, seed {}", request.streams.value_or(default_streams),
+                       request.noise.value_or(noise), request.seed);
+}
+
+}  // namespace spectra::cli

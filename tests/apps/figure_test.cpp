@@ -1,0 +1,349 @@
+#include "figure.hpp"
+
+#include "described_network.hpp"
+#include "dyson/theory.hpp"
+#include "h5/file.hpp"
+#include "montecarlo/simulate.hpp"
+#include "request.hpp"
+#include "support/process.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/SVD>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <numeric>
+
+/// The command figure: what its pictures show, against values found in other ways.
+namespace spectra {
+namespace {
+
+using cli::Drawing;
+using cli::FigureRequest;
+using testing::TemporaryFolder;
+
+constexpr double shares[] = {0.001, 0.12, 0.38, 0.62, 0.88, 0.999};
+
+Drawing draw(const std::string& name, FigureRequest request) {
+    request.name = name;
+    cli::Progress silent(false);
+    for (const auto& kind : cli::figure_kinds())
+        if (kind.name == name) return kind.draw(request, silent);
+    throw std::logic_error(name);
+}
+
+Network network(const std::string& mixer, int depth, double noise = cli::default_noise) {
+    cli::Request request;
+    request.mixer = mixer;
+    request.depth = depth;
+    request.noise = noise;
+    return cli::describe_network(request).network;
+}
+
+Spectrum law(const Network& network) {
+    const auto theory = dyson::solve(network, dyson::Method::operator_valued);
+    EXPECT_TRUE(theory.summary.certified);
+    return theory.law;
+}
+
+/// The bands of a panel at place k have the shares of the law that they say, by the whole solve.
+void expect_shares(const report::Panel& panel, std::size_t k, const Spectrum& law) {
+    constexpr std::size_t bands = std::size(shares) / 2;
+    ASSERT_EQ(panel.series.size(), bands);
+    for (std::size_t b = 0; b < bands; ++b) {
+        const auto& band = panel.series[b];
+        const double u = shares[b], slack = 4e-3 * u + 1e-6;
+        EXPECT_NEAR(law.cdf(band.lower[k] * std::numbers::ln10), u, slack) << "lower end of band " << b;
+        EXPECT_NEAR(law.cdf(band.y[k] * std::numbers::ln10), 1 - u, slack) << "upper end of band " << b;
+    }
+}
+
+TEST(Figure, BandsAreTheQuantilesOfTheLaw) {
+    FigureRequest request;
+    request.mixers = {"cayley-hybrid", "bistochastic"};
+    request.depths = {1, 3, 8};
+    const auto drawing = draw("bands", request);
+    EXPECT_EQ(drawing.uncertified, 0);
+    ASSERT_EQ(drawing.figure.panels.size(), 2u);
+    for (std::size_t m = 0; m < 2; ++m)
+        for (std::size_t k = 0; k < 3; ++k) {
+            SCOPED_TRACE(request.mixers[m] + ", L = " + std::to_string(request.depths[k]));
+            expect_shares(drawing.figure.panels[m], k, law(network(request.mixers[m], request.depths[k])));
+            EXPECT_NEAR(drawing.figure.panels[m].series[0].x[k], std::log10(request.depths[k]), 1e-12);
+        }
+}
+
+TEST(Figure, CollapseIsTheMassBelowATenth) {
+    FigureRequest request;
+    request.mixers = {"bistochastic", "spectral-sphere"};
+    request.depths = {1, 4, 9};
+    const auto drawing = draw("collapse", request);
+    EXPECT_EQ(drawing.points, 6);
+    for (std::size_t m = 0; m < 2; ++m)
+        for (std::size_t k = 0; k < 3; ++k)
+            EXPECT_NEAR(drawing.figure.panels[0].series[m].y[k],
+                        law(network(request.mixers[m], request.depths[k])).cdf(std::log(0.1)), 2e-6)
+                << request.mixers[m] << ", L = " << request.depths[k];
+}
+
+TEST(Figure, DepthsAreSpacedEvenlyInTheirLogarithmAndEndAtTheLast) {
+    FigureRequest request;
+    request.mixers = {"identity"};
+    request.max_depth = 20;
+    const auto x = draw("collapse", request).figure.panels[0].series[0].x;
+    EXPECT_NEAR(x.front(), 0, 1e-12);
+    EXPECT_NEAR(x.back(), std::log10(20), 1e-12);
+    for (std::size_t k = 1; k < x.size(); ++k) EXPECT_GT(x[k], x[k - 1]);
+}
+
+TEST(Figure, PrintedEquationMissesTheNoiseOfTheMeanSquare) {
+    FigureRequest request;
+    request.mixers = {"identity"};
+    request.depths = {1};
+    request.width = 20;
+    request.samples = 40;
+    request.noise = 0.25;
+    const auto drawing = draw("printed", request);
+    const auto number = [&](const std::string& name) {
+        for (const auto& [key, value] : drawing.numbers)
+            if (key == name) return value;
+        ADD_FAILURE() << name;
+        return 0.0;
+    };
+    EXPECT_NEAR(number("identity_L1_mean_square_ov"), 1.25, 1e-6);
+    EXPECT_NEAR(number("identity_L1_mean_square_simulation"), 1.25, 0.02);
+    EXPECT_LT(number("identity_L1_mean_square_printed"), 1.1);  // as printed: 1
+    EXPECT_LT(number("mean_wasserstein1_ov"), 0.02);
+    EXPECT_GT(number("mean_wasserstein1_printed"), 5 * number("mean_wasserstein1_ov"));
+    EXPECT_EQ(drawing.uncertified, 0);
+}
+
+TEST(Figure, CompositeIsTheProductOfTheMixers) {
+    FigureRequest request;
+    request.mixers = {"bistochastic", "cayley-hybrid"};
+    request.depths = {1, 2, 5};
+    const auto panels = draw("composite", request).figure.panels;
+    ASSERT_EQ(panels.size(), 3u);
+    for (std::size_t m = 0; m < 2; ++m) {
+        const auto mixers = network(request.mixers[m], 5).mixers;
+        Mixer product = Mixer::Identity(4, 4);
+        std::size_t k = 0;
+        for (int l = 1; l <= 5; ++l) {
+            product = mixers[static_cast<std::size_t>(l - 1)] * product;
+            if (l != request.depths[k]) continue;
+            const Eigen::JacobiSVD<Mixer> svd(product);
+            const double deviation = (product.colwise().sum().array() - 1).abs().maxCoeff();
+            if (deviation > 1e-9) {
+                EXPECT_NEAR(panels[0].series[m].y[k], std::log10(deviation), 1e-9);
+            } else {
+                EXPECT_LT(panels[0].series[m].y[k], -9);
+            }
+            EXPECT_NEAR(panels[1].series[m].y[k], std::log10(svd.singularValues()(0)), 1e-10);
+            EXPECT_NEAR(panels[2].series[m].y[k], std::log10(svd.singularValues()(3)), 1e-6);
+            ++k;
+        }
+    }
+}
+
+TEST(Figure, GateOfOneOrZeroHasTheIdentitysLaw) {
+    FigureRequest request;
+    request.depths = {3};
+    const auto drawing = draw("gate", request);
+    EXPECT_EQ(drawing.uncertified, 0);
+    const auto& panel = drawing.figure.panels.at(0);
+    const auto& gates = panel.series[0].x;
+    const auto isometry = law(network("identity", 3));  // orthogonal mixers have the identity's law
+    ASSERT_EQ(gates.front(), 0);
+    ASSERT_EQ(gates.back(), 1);
+    expect_shares(panel, 0, isometry);
+    expect_shares(panel, gates.size() - 1, isometry);
+    // Between them mixers contract.
+    EXPECT_LT(panel.series[0].lower[gates.size() / 2], panel.series[0].lower.front() - 0.1);
+}
+
+TEST(Figure, SphereIsTheFamilyAtBoundOneAndTheMeanAtZero) {
+    FigureRequest request;
+    request.depths = {2};
+    const auto drawing = draw("sphere", request);
+    EXPECT_EQ(drawing.uncertified, 0);
+    const auto& panel = drawing.figure.panels.at(0);
+    const auto& bounds = panel.series[0].x;
+    const auto one = std::find_if(bounds.begin(), bounds.end(), [](double r) { return std::abs(r - 1) < 1e-12; });
+    ASSERT_NE(one, bounds.end());
+    auto drawn = network("spectral-sphere", 2);
+    expect_shares(panel, static_cast<std::size_t>(one - bounds.begin()), law(drawn));
+    for (auto& mixer : drawn.mixers) mixer.setConstant(0.25);
+    expect_shares(panel, 0, law(drawn));
+}
+
+TEST(Figure, RolloutFollowsTheRecursionOfTheMeanSquare) {
+    FigureRequest request;
+    request.mixers = {"bistochastic"};
+    request.depths = {12};
+    request.width = 4;
+    request.samples = 400;
+    request.noise = 1;
+    const auto drawing = draw("rollout", request);
+    const auto& series = drawing.figure.panels.at(0).series;
+    const auto described = network("bistochastic", 12, 1);
+    Mixer t = Mixer::Identity(4, 4);
+    for (std::size_t l = 0; l <= 12; ++l) {
+        const double exact = t.trace() / 4;
+        EXPECT_NEAR(2 * series[2].y[l], std::log10(exact), 1e-10) << l;
+        EXPECT_NEAR(std::pow(10, 2 * series[1].y[l]) / exact, 1, 0.1) << l;
+        EXPECT_LE(series[0].lower[l], series[1].y[l] + 1e-12);
+        EXPECT_GE(series[0].y[l], series[1].y[l] - 1e-12);
+        if (l < 12) {
+            const Mixer& a = described.mixers[l];
+            t = (a * t * a.transpose() + Mixer::Identity(4, 4) * (t.trace() / 4 / 12)).eval();
+        }
+    }
+    EXPECT_LT(drawing.numbers.front().second, 4.5);
+}
+
+TEST(Figure, WidthShowsTheDistanceFallAsItsInverse) {
+    FigureRequest request;
+    request.mixers = {"orthogonal"};
+    request.depths = {3};
+    request.width = 16;
+    request.samples = 150;
+    const auto drawing = draw("width", request);
+    EXPECT_NEAR(drawing.numbers.front().second, -1, 0.25);
+    const auto& curve = drawing.figure.panels.at(0).series.at(0);
+    auto described = network("orthogonal", 3);
+    described.width = 16;
+    montecarlo::Options options;
+    options.samples = 150;
+    EXPECT_NEAR(curve.y.back(),
+                std::log10(agreement(law(described), montecarlo::simulate(described, options).law).wasserstein1), 1e-3);
+    EXPECT_NEAR(curve.x.back(), std::log10(16), 1e-12);
+}
+
+TEST(Figure, CostSetsTimesBesideDistances) {
+    FigureRequest request;
+    request.mixers = {"cayley"};
+    request.depths = {2};
+    request.width = 8;
+    request.samples = 16;
+    const auto drawing = draw("cost", request);
+    const auto& panel = drawing.figure.panels.at(0);
+    const auto& theory = panel.series.at(0);
+    ASSERT_EQ(theory.x.size(), 6u);
+    EXPECT_LT(theory.y.back(), -5);  // of theory: far below what samples reach
+    for (const auto& series : panel.series) {
+        for (const double x : series.x) EXPECT_TRUE(x > -7 && x < 3) << x;
+        if (!series.label.starts_with("simulation")) continue;
+        for (const double y : series.y) EXPECT_GT(y, theory.y.back());
+    }
+}
+
+void write_training(const std::filesystem::path& path, double gate) {
+    auto file = h5::File::create(path);
+    file.write_attribute("", "format", "jacobian-spectra");
+    file.write_attribute("", "format_version", 1);
+    file.write_attribute("", "seed", std::uint64_t{3});
+    file.write("training/step", {0, 10, 20});
+    file.write("training/val_loss", {1, 0.1, 0.01});
+    file.write("training/diagnostics/gate", std::vector<double>{gate, 0.2, gate, 0.4, gate, 0.6}, {3, 2});
+    file.write("training/diagnostics/effective_rank", std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5, 0.7}, {3, 2});
+    file.write_attribute("training", "task", "gyroscope");
+    file.write_attribute("training", "architecture", "edelta");
+    file.close();
+}
+
+TEST(Figure, TrainingShowsTheLogsOfFiles) {
+    const TemporaryFolder folder;
+    write_training(folder.path() / "a.h5", 0.5);
+    write_training(folder.path() / "b.h5", 0.9);
+    FigureRequest request;
+    request.files = {(folder.path() / "a.h5").string(), (folder.path() / "b.h5").string()};
+    const auto panels = draw("training", request).figure.panels;
+    ASSERT_EQ(panels.size(), 3u);  // there is no β
+    ASSERT_EQ(panels[0].series.size(), 2u);
+    EXPECT_NE(panels[0].series[0].label, panels[0].series[1].label);
+    EXPECT_NEAR(panels[0].series[0].y[2], -2, 1e-12);
+    EXPECT_NEAR(panels[1].series[1].y[1], 0.65, 1e-12);
+    EXPECT_EQ(panels[2].series[0].y, (std::vector<double>{0.5, 0.7}));
+    request.files = {(folder.path() / "missing.h5").string()};
+    EXPECT_THROW(draw("training", request), std::invalid_argument);
+    request.files.clear();
+    EXPECT_THROW(draw("training", request), std::invalid_argument);
+}
+
+TEST(FigureFile, NamesSeriesOnce) {
+    report::Panel panel;
+    for (const char* label : {"simulation (20 samples)", "", "", "cayley-hybrid, slope −1", "simulation"})
+        panel.series.push_back({label, report::Mark::line, report::Dash::solid, 1, "#000000", {}, {}});
+    EXPECT_EQ(cli::series_names(panel),
+              (std::vector<std::string>{"simulation", "series", "series-2", "cayley-hybrid-slope-1", "simulation-2"}));
+}
+
+class FigureProgram : public ::testing::Test {
+protected:
+    testing::ProcessResult run(std::vector<std::string> words) const {
+        words.insert(words.begin(), {SPECTRA_BINARY, "figure"});
+        testing::ProcessOptions options;
+        options.folder = folder_.path();
+        return testing::run_process(words, options);
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(FigureProgram, ListsTheFiguresWithoutAName) {
+    const auto result = run({});
+    EXPECT_EQ(result.status, 0);
+    for (const auto& kind : cli::figure_kinds()) EXPECT_NE(result.out.find("  " + kind.name), std::string::npos);
+    EXPECT_EQ(folder_.entries(), 0u);
+}
+
+TEST_F(FigureProgram, WritesThePictureAndItsNumbers) {
+    const auto result = run({"collapse", "--mixers", "bistochastic,cayley", "--depths", "1,3", "--plot", "svg,png",
+                             "--out", "picture", "--json"});
+    ASSERT_EQ(result.status, 0) << result.err;
+    const auto json = nlohmann::json::parse(result.out).at("figures").at(0);
+    EXPECT_EQ(json.at("files"), (std::vector<std::string>{"picture.h5", "picture.svg", "picture.png"}));
+    EXPECT_EQ(json.at("series"),
+              (std::vector<std::string>{"figure/panel-1/bistochastic", "figure/panel-1/cayley"}));
+    const auto svg = testing::content(folder_.path() / "picture.svg");
+    for (const char* words : {"Collapse with depth", "bistochastic", "Lσ² = 0.05", "every point certified"})
+        EXPECT_NE(svg.find(words), std::string::npos) << words;
+    const auto file = h5::File::open_read(folder_.path() / "picture.h5");
+    EXPECT_EQ(file.string_attribute("", "format"), "jacobian-spectra");
+    EXPECT_EQ(file.string_attribute("figure", "name"), "collapse");
+    EXPECT_NE(file.string_attribute("figure", "caption")->find("n = 4"), std::string::npos);
+    EXPECT_EQ(file.string_attribute("figure/panel-1", "x_scale"), "log10");
+    h5::Shape shape;
+    const auto y = file.read_doubles("figure/panel-1/bistochastic/y", shape);
+    ASSERT_EQ(y.size(), 2u);
+    EXPECT_NEAR(y[1], law(network("bistochastic", 3)).cdf(std::log(0.1)), 2e-6);
+    EXPECT_NEAR(file.read_doubles("figure/panel-1/bistochastic/x", shape)[1], std::log10(3), 1e-12);
+}
+
+TEST_F(FigureProgram, RefusesInOneLineAndWritesNothing) {
+    const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+        {{"colapse"}, "collapse"},
+        {{"gate", "--mixers", "cayley"}, "--mixers"},
+        {{"collapse", "--depths", "0"}, "--depths"},
+        {{"collapse", "--mixers", "caley", "--depths", "1"}, "caley"},
+        {{"collapse", "--depths", "2", "--max-depth", "9"}, "do not go together"},
+        {{"rollout", "--depths", "2,3"}, "accepted with rollout: one"},
+        {{"training"}, "which files"},
+        {{"training", "missing.h5"}, "missing.h5"},
+        {{"all", "missing.h5"}, "missing.h5"},
+        {{"collapse", "word"}, "word"},
+    };
+    for (const auto& [words, part] : cases) {
+        const auto result = run(words);
+        EXPECT_EQ(result.status, 2) << part;
+        EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+        EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    }
+    EXPECT_EQ(folder_.entries(), 0u);
+}
+
+}  // namespace
+}  // namespace spectra
