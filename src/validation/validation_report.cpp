@@ -303,7 +303,7 @@ Panel composite_panel(const Validation& v) {
     const auto products = composites(*v.stack);
     const auto n = static_cast<std::size_t>(v.stack->streams);
     panel.x = {"depth (connections)", report::Scale::linear, 0.5, static_cast<double>(products.size()) + 0.5};
-    panel.y = {"singular values of the mixers' product", report::Scale::logarithmic, 0, 1};
+    panel.y = {"mixers' product", report::Scale::logarithmic, 0, 1};
     std::vector<std::vector<double>> lines(n);
     for (const auto& product : products) {
         const auto values = mixers::singular_values(product);
@@ -311,7 +311,7 @@ Panel composite_panel(const Validation& v) {
             lines[k].push_back(log10_floored(values(static_cast<Eigen::Index>(k))));
     }
     for (std::size_t k = 0; k < n; ++k)
-        panel.series.push_back({k == 0 ? "mixers' product" : "", report::Mark::line,
+        panel.series.push_back({k == 0 ? "singular values of the mixers' product" : "", report::Mark::line,
                                 k == 0 ? report::Dash::solid : report::Dash::dash_dotted, 2, "#000000",
                                 counting(products.size()), lines[k]});
     fit_y(panel);

@@ -4,97 +4,13 @@
 
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
-#include "train/measure.hpp"
-#include "validation/validation.hpp"
 
-/// Trained models against theory, and the command validate for models that are run.
+/// The command validate for models that are run.
 namespace spectra {
 namespace {
 
-using namespace spectra::train;
 using nlohmann::json;
 using Words = std::vector<std::string>;
-
-/// A fresh model of 12 connections, n = 4 streams of 64, with mixers drawn away from their identity-like
-/// start and branches of the size `gain` times the published one: as published they hardly count.
-ModelConfig fresh(const std::string& architecture, const std::string& mixer) {
-    auto config = matched_config(architecture, mixer);
-    config.layers = architecture == "recursive" ? 2 : 6;
-    config.cycles = architecture == "recursive" ? 3 : 1;
-    config.channels = 256;
-    config.dimension = 16;
-    config.context = 9;
-    return config;
-}
-
-void draw_mixers(Transformer& model) {
-    const torch::NoGradGuard no_grad;
-    for (const auto& item : model.named_parameters()) {
-        const auto& name = item.key();
-        const auto ends = [&](const char* end) { return name.ends_with(end); };
-        if (ends("b_res") || ends("b_pre") || ends("b_post")) item.value().normal_(0, 1);
-    }
-}
-
-void strengthen(Transformer& model, double gain) {
-    const torch::NoGradGuard no_grad;
-    for (const auto& item : model.named_parameters())
-        if (item.key().ends_with("c_proj.weight")) item.value().mul_(gain);
-}
-
-validation::Validation validated(Transformer& model) {
-    const auto x = torch::randn({1, 8, 16});
-    validation::Validation v;
-    validation::add_measurements(v, {measure(model, x)}, validation::double_resolution, 2);
-    return v;
-}
-
-double total_variance(const validation::Validation& v) {
-    double sum = 0;
-    for (const auto& layer : v.layers) sum += layer.variance;
-    return sum;
-}
-
-// At initialisation theory knows everything there is to know.
-TEST(Validate, FreshModelsAreWhatTheorySays) {
-    for (const auto& mixer : mixer_names()) {
-        SCOPED_TRACE(mixer);
-        torch::manual_seed(3);
-        Transformer model(fresh("mixer", mixer));
-        EXPECT_LT(validated(model).agreement.back()->wasserstein1, 0.02) << "at the start";
-        draw_mixers(model);
-        strengthen(model, 6);
-        const auto v = validated(model);
-        EXPECT_EQ(v.predicted()->doubt, "");
-        EXPECT_LT(v.agreement.back()->wasserstein1, 0.02);
-        EXPECT_GT(total_variance(v), 0.05) << "the branches must count";
-        EXPECT_LT(v.measurements.front().product_defect, 1e-10);
-    }
-}
-
-// The same with weights used again and again.
-TEST(Validate, FreshRecursiveModelsAreWhatTheorySays) {
-    for (const std::string mixer : {"identity", "bistochastic", "cayley", "cayley-hybrid", "spectral-sphere"}) {
-        SCOPED_TRACE(mixer);
-        torch::manual_seed(3);
-        Transformer model(fresh("recursive", mixer));
-        draw_mixers(model);
-        strengthen(model, 6);
-        const auto v = validated(model);
-        EXPECT_EQ(v.predicted()->doubt, "");
-        EXPECT_TRUE(std::holds_alternative<TiedBranch>(v.predicted()->networks.front().branch));
-        EXPECT_LT(v.agreement.back()->wasserstein1, 0.02);
-    }
-}
-
-TEST(Validate, FreshPublishedModelsAreWhatTheorySays) {
-    for (const std::string architecture : {"gpt", "mhc", "jpmhc", "edelta", "edelta-stream", "shc", "mgt"}) {
-        SCOPED_TRACE(architecture);
-        torch::manual_seed(4);
-        Transformer model(fresh(architecture, ""));
-        EXPECT_LT(validated(model).agreement.back()->wasserstein1, 0.02);
-    }
-}
 
 class ValidateProgram : public ::testing::Test {
 protected:
