@@ -92,7 +92,7 @@ TEST_F(ValidateProgram, AnyScriptedModule) {
     testing::ProcessOptions options;
     options.folder = folder_.path();
     const auto python = testing::run_process(
-        {"python3", "-c",
+        {"/usr/bin/python3", "-c",
          "import torch\n"
          "torch.manual_seed(1)\n"
          "m = torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.Tanh(), torch.nn.Linear(6, 6))\n"
