@@ -1,4 +1,3 @@
-#include "report/table.hpp"
 #include "report/runs_file.hpp"
 
 #include "h5/file.hpp"
@@ -6,6 +5,7 @@
 #include "report/metric_names.hpp"
 #include "report/page.hpp"
 #include "report/result_file.hpp"
+#include "report/table.hpp"
 
 #include <fmt/format.h>
 
