@@ -66,6 +66,14 @@ public:
                 });
     }
 
+    /// --plot: formats of figures, or none.
+    void plot(std::vector<std::string>& target) const {
+        (*this)("--plot", "png,svg,pdf|none", "png", "figures to draw",
+                [&target](const std::string& name, const std::string& text) {
+                    target = to_choices(name, text, {"png", "svg", "pdf"});
+                });
+    }
+
     void flag(const std::string& name, const std::string& description, bool& target) const {
         app_.add_flag(name, target, description)->group(group_);
     }

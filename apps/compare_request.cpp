@@ -26,10 +26,7 @@ void add_options(CLI::App& app, CompareRequest& request) {
     add("--out", "STEM", "spectra-compare",
         "writes STEM.h5, the figures STEM.png over s and STEM-log.png over ln s, and the tables",
         [&request](const auto&, const auto& text) { request.grid.each.out = text; });
-    add("--plot", "png,svg,pdf|none", "png", "figures to draw",
-        [&request](const auto& name, const auto& text) {
-            request.grid.each.plots = to_choices(name, text, {"png", "svg", "pdf"});
-        });
+    add.plot(request.grid.each.plots);
     add("--table", "md,csv,tex|none", "md,csv,tex", "files of the ranked table: Markdown, CSV, LaTeX",
         [&request](const auto& name, const auto& text) {
             request.tables = to_choices(name, text, {"md", "csv", "tex"});

@@ -83,9 +83,7 @@ void add_options(CLI::App& app, FigureRequest& r) {
     add("--out", "STEM", "spectra-figure-NAME", "writes STEM.h5 and STEM.png; of all figures STEM-NAME.h5 …",
         [&r](const auto&, const auto& text) { r.out = text; });
     add.flag("--force", "replace files that are not result files of ours", r.force);
-    add("--plot", "png,svg,pdf|none", "png", "figures to draw", [&r](const auto& name, const auto& text) {
-        r.plots = to_choices(name, text, {"png", "svg", "pdf"});
-    });
+    add.plot(r.plots);
     add("--palette", "colour|grey", "colour", "of the figure; its lines differ in dashes too",
         [&r](const auto& name, const auto& text) {
             r.grey = to_choice(name, text, {"colour", "grey"}) == "grey";

@@ -294,10 +294,7 @@ void add_output_options(CLI::App& app, Request& r, const std::string& stem, bool
     add("--out", "STEM", stem, figures ? "writes STEM.h5 and STEM.png" : "writes STEM.h5",
         [&r](const auto&, const auto& text) { r.out = text; });
     add.flag("--force", "replace files that are not result files of ours", r.force);
-    if (figures)
-        add("--plot", "png,svg,pdf|none", "png", "figures to draw", [&r](const auto& name, const auto& text) {
-            r.plots = to_choices(name, text, {"png", "svg", "pdf"});
-        });
+    if (figures) add.plot(r.plots);
     add.flag("--json", "print one JSON object and nothing else", r.json);
     if (figures)
         add("--threads", "N", "all", "threads to use; results do not depend on it",

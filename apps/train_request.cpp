@@ -107,10 +107,7 @@ void add_output_options(CLI::App& app, TrainRequest& r) {
     add.integer("--log-every", "K", "100", "steps between rows of the log, diagnostics and checkpoints",
                 r.log_every, 1);
     add.flag("--resume", "continue STEM.ckpt", r.resume);
-    add("--plot", "png,svg,pdf|none", "png", "formats of the figure",
-        [&r](const auto& name, const auto& text) {
-            r.plot = to_choices(name, text, {"png", "svg", "pdf"});
-        });
+    add.plot(r.plot);
     add.flag("--force", "replace files that are no results of ours", r.force);
     add.flag("--json", "print one JSON object", r.json);
     add.flag("--quiet", "no progress line", r.quiet);

@@ -66,10 +66,7 @@ void add_output_options(CLI::App& app, ValidateRequest& r) {
     const Adder add(app, "Output");
     add("--out", "STEM", "spectra-validate-FILE", "writes STEM.h5 and STEM.png",
         [&r](const auto&, const auto& text) { r.out = text; });
-    add("--plot", "png,svg,pdf|none", "png", "formats of the figure",
-        [&r](const auto& name, const auto& text) {
-            r.plot = to_choices(name, text, {"png", "svg", "pdf"});
-        });
+    add.plot(r.plot);
     add.flag("--force", "replace files that are no results of ours", r.force);
     add.flag("--json", "print one JSON object", r.json);
     add.flag("--quiet", "no progress line", r.quiet);

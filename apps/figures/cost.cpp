@@ -28,15 +28,6 @@ double seconds(const std::function<void()>& work) {
     return best;
 }
 
-void add_curve(report::Panel& panel, report::Series curve) {
-    auto dots = curve;
-    dots.label.clear();
-    dots.mark = report::Mark::points;
-    dots.width = 14;
-    panel.series.push_back(std::move(curve));
-    panel.series.push_back(std::move(dots));
-}
-
 /// Is there a GPU that simulates? Says why not.
 bool has_gpu(const Network& network, std::string& why_not) {
     montecarlo::Options options;
@@ -82,7 +73,7 @@ Drawing draw_cost(const FigureRequest& request, Progress& progress) {
         drawing.uncertified += theory.summary.uncertified;
         stop_if_interrupted();
     }
-    add_curve(panel, std::move(theory_curve));
+    add_dotted(panel, std::move(theory_curve));
 
     const auto simulate = [&](montecarlo::Device device, int width, const std::string& label, std::size_t style) {
         auto curve = line(label, style, {}, {});
@@ -100,7 +91,7 @@ Drawing draw_cost(const FigureRequest& request, Progress& progress) {
             curve.y.push_back(log10_of(agreement(reference.law, simulation.law).wasserstein1));
             stop_if_interrupted();
         }
-        add_curve(panel, std::move(curve));
+        add_dotted(panel, std::move(curve));
     };
     const int widest = request.width.value_or(32);
     std::size_t style = 1;

@@ -122,6 +122,15 @@ report::Series line(const std::string& label, std::size_t index, std::vector<dou
     return series;
 }
 
+void add_dotted(report::Panel& panel, report::Series curve) {
+    auto dots = curve;
+    dots.label.clear();
+    dots.mark = report::Mark::points;
+    dots.width = 14;
+    panel.series.push_back(std::move(curve));
+    panel.series.push_back(std::move(dots));
+}
+
 double log10_of(double value) {
     return value > 0 ? std::log10(value) : nan;
 }
@@ -264,6 +273,25 @@ report::Panel quantile_panel(const std::vector<double>& x, const std::vector<Qua
         panel.series.push_back(std::move(band));
     }
     return panel;
+}
+
+void add_quantile_panels(Drawing& drawing, const FigureRequest& request, Progress& progress,
+                         const std::vector<double>& x, const std::string& x_label,
+                         const std::function<Network(int, double)>& network) {
+    const std::vector<double> shares(std::begin(shown_shares), std::end(shown_shares));
+    for (const int depth : depths_or(request, {2, 10})) {
+        std::vector<Network> networks;
+        for (const double value : x) networks.push_back(network(depth, value));
+        std::vector<Quantiles> columns(x.size());
+        for_all(request, progress, fmt::format("L = {}", depth), x.size(),
+                [&](std::size_t k) { columns[k] = quantiles(networks[k], shares); });
+        auto panel = quantile_panel(x, columns, drawing);
+        panel.heading = fmt::format("L = {}", depth);
+        frame_x(panel, x_label, report::Scale::linear);
+        frame_y(panel, "singular value s", report::Scale::logarithmic);
+        drawing.figure.panels.push_back(std::move(panel));
+    }
+    drawing.figure.columns = std::min<std::size_t>(3, drawing.figure.panels.size());
 }
 
 std::string certificate_of(const Drawing& drawing) {

@@ -16,6 +16,9 @@ namespace spectra::cli {
 void set_style(report::Series& series, std::size_t index);
 report::Series line(const std::string& label, std::size_t index, std::vector<double> x, std::vector<double> y);
 
+/// The curve with a dot at each of its points.
+void add_dotted(report::Panel& panel, report::Series curve);
+
 /// log10; NaN of what is not positive.
 double log10_of(double value);
 std::vector<double> log10_of(std::vector<double> values);
@@ -59,6 +62,11 @@ Quantiles quantiles(const Network& network, const std::vector<double>& shares);
 /// Adds to points and uncertified of the drawing; a place of which a point is not certified is NaN.
 report::Panel quantile_panel(const std::vector<double>& x, const std::vector<Quantiles>& columns,
                              Drawing& drawing);
+
+/// A panel for each depth (2 and 10 unless asked for): the shown quantiles of network(depth, x) over x.
+void add_quantile_panels(Drawing& drawing, const FigureRequest& request, Progress& progress,
+                         const std::vector<double>& x, const std::string& x_label,
+                         const std::function<Network(int depth, double x)>& network);
 
 /// "every point certified (123 points)", or how many are not.
 std::string certificate_of(const Drawing& drawing);

@@ -67,13 +67,7 @@ Drawing draw_width(const FigureRequest& request, Progress& progress) {
         const double fitted = slope(x, y);
         drawing.numbers.emplace_back(mixers[m] + "_slope", fitted);
         top = std::max(top, y.front());
-        auto curve = line(fmt::format("{}, slope −{:.2f}", mixers[m], -fitted), m, x, y);
-        auto dots = curve;
-        dots.label.clear();
-        dots.mark = report::Mark::points;
-        dots.width = 14;
-        panel.series.push_back(std::move(curve));
-        panel.series.push_back(std::move(dots));
+        add_dotted(panel, line(fmt::format("{}, slope −{:.2f}", mixers[m], -fitted), m, x, y));
     }
     auto reference = line("slope −1", 0, {x.front(), x.back()}, {top + 0.1, top + 0.1 - (x.back() - x.front())});
     reference.dash = report::Dash::dotted;

@@ -2,6 +2,7 @@
 
 #include "mixers/gaussian.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstddef>
@@ -41,6 +42,14 @@ Eigen::MatrixXd permutation_matrix(const Permutation& permutation) {
     Eigen::MatrixXd p = Eigen::MatrixXd::Zero(n, n);
     for (Eigen::Index i = 0; i < n; ++i) p(i, permutation[static_cast<std::size_t>(i)]) = 1.0;
     return p;
+}
+
+std::vector<Permutation> all_permutations(int n) {
+    Permutation p = identity_permutation(n);
+    std::vector<Permutation> all;
+    do all.push_back(p);
+    while (std::next_permutation(p.begin(), p.end()));
+    return all;
 }
 
 std::vector<Permutation> permutation_list(int n, int count, random::Stream& stream) {

@@ -19,6 +19,9 @@ Eigen::MatrixXd permutation_matrix(const Permutation& permutation);
 /// shift is the transposition, it appears once; beyond n! random repeats fill the list.
 std::vector<Permutation> permutation_list(int n, int count, random::Stream& stream);
 
+/// All n! permutations of n streams in lexicographic order.
+std::vector<Permutation> all_permutations(int n);
+
 /// Numerically safe softmax: positive weights with sum 1.
 Eigen::VectorXd softmax(const Eigen::VectorXd& logits);
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 
 namespace spectra::trained {
@@ -52,18 +51,8 @@ Mixer spectral_sphere(const VectorXd& raw, int n) {
     return mixers::spectral_sphere(u, raw.tail(n - 1).array().tanh(), v);
 }
 
-/// All permutations of n streams in lexicographic order.
-std::vector<mixers::Permutation> all_permutations(int n) {
-    mixers::Permutation p(static_cast<std::size_t>(n));
-    std::iota(p.begin(), p.end(), 0);
-    std::vector<mixers::Permutation> all;
-    do all.push_back(p);
-    while (std::next_permutation(p.begin(), p.end()));
-    return all;
-}
-
 Mixer permutation(const VectorXd& raw, int n, const FamilyOptions& options) {
-    return mixers::permutation_mixture(all_permutations(n), mixers::softmax(raw / options.temperature));
+    return mixers::permutation_mixture(mixers::all_permutations(n), mixers::softmax(raw / options.temperature));
 }
 
 Mixer householder(const VectorXd& raw, int n) {

@@ -2,8 +2,8 @@
 
 #include "checkpoint/checkpoint_files.hpp"
 #include "support/expect_refused.hpp"
-#include "support/process.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/torch_script.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -84,14 +84,8 @@ TEST(TensorFile, FilesThatTorchWroteHoldWhatItSays) {
 }
 
 TEST(TensorFile, FilesThatTorchWritesNow) {
-    if (spectra::testing::run_process({"/usr/bin/python3", "-c", "import torch"}).status != 0)
-        GTEST_SKIP() << "no Torch in /usr/bin/python3";
     const TemporaryFolder folder;
-    const auto script =
-        std::filesystem::path(SPECTRA_DATA_DIR) / ".." / "tests" / "checkpoint" / "write_checkpoints.py";
-    const auto run =
-        spectra::testing::run_process({"/usr/bin/python3", script.string(), folder.path().string()});
-    ASSERT_EQ(run.status, 0) << run.err;
+    ASSERT_EQ(spectra::testing::run_torch_script("checkpoint/write_checkpoints.py", folder.path()), "");
     expect_files(folder.path(), 12);
 }
 

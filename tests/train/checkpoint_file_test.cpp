@@ -98,8 +98,6 @@ TEST_F(CheckpointFile, OthersAreRefused) {
 }
 
 TEST_F(CheckpointFile, PythonOpensIt) {
-    if (std::system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0)
-        GTEST_SKIP() << "no Torch for Python here";
     save_checkpoint(path_, example(400));
     const auto command = "/usr/bin/python3 -c \"import torch; c = torch.load('" + path_.string() +
                          "'); assert c['iter_num'] == 400 and c['model']['a.weight'].shape == (3, 2)\"";

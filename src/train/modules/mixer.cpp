@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
-#include <numeric>
 #include <sstream>
 #include <stdexcept>
 
@@ -185,12 +184,7 @@ std::vector<mixers::Permutation> permutations(int64_t n, int count) {
         random::Stream stream(0, random::Purpose::mixer);
         return mixers::permutation_list(static_cast<int>(n), count, stream);
     }
-    mixers::Permutation p(static_cast<std::size_t>(n));
-    std::iota(p.begin(), p.end(), 0);
-    std::vector<mixers::Permutation> all;
-    do all.push_back(p);
-    while (std::next_permutation(p.begin(), p.end()));
-    return all;
+    return mixers::all_permutations(static_cast<int>(n));
 }
 
 /// Row k: the matrix of the k-th permutation.
