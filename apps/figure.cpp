@@ -53,8 +53,9 @@ std::string list_of_figures() {
 }
 
 bool reads(const FigureKind& kind, const std::string& option) {
-    return option == "--seed" ? kind.name != "training"
-                              : std::find(kind.options.begin(), kind.options.end(), option) != kind.options.end();
+    return option == "--seed"
+               ? kind.name != "training"
+               : std::find(kind.options.begin(), kind.options.end(), option) != kind.options.end();
 }
 
 /// Those asked for; of all, the figure of trained models where there are files of some.
@@ -75,8 +76,8 @@ std::vector<FigureKind> chosen(const FigureRequest& request) {
             fmt::format("figure: {}: one word too many", in_quotes(request.files.front())));
     for (const auto& file : request.files)
         if (!h5::is_hdf5(file))
-            throw std::invalid_argument(
-                fmt::format("figure: {}: no such file, or not HDF5; accepted: STEM.h5 of spectra train", file));
+            throw std::invalid_argument(fmt::format(
+                "figure: {}: no such file, or not HDF5; accepted: STEM.h5 of spectra train", file));
     for (const auto& option : request.typed)
         if (std::none_of(kinds.begin(), kinds.end(), [&](const auto& kind) { return reads(kind, option); }))
             throw std::invalid_argument(fmt::format(
@@ -94,7 +95,8 @@ std::string stem_of(const FigureRequest& request, const std::string& name) {
 }
 
 /// A figure that cannot be drawn is a warning: the file has its numbers.
-void render_all(report::Figure figure, bool grey, const OutputFiles& files, std::vector<std::string>& written) {
+void render_all(report::Figure figure, bool grey, const OutputFiles& files,
+                std::vector<std::string>& written) {
     if (grey) report::turn_grey(figure);
     try {
         for (const auto& path : files.figures) {
@@ -231,7 +233,8 @@ int figure(const FigureRequest& request, const std::string& command) {
                                     drawing.uncertified, drawing.points));
         }
     }
-    if (request.json) print(Json{{"figures", std::move(figures)}}.dump(2) + "\n");
+    if (request.json)
+        print(Json{{"figures", std::move(figures)}}.dump(2) + "\n");
     else if (request.name == "all" && request.files.empty() && !request.quiet)
         print("\ntraining is left out: it wants files that spectra train wrote, behind the word all\n");
     return uncertified ? not_finished : done;

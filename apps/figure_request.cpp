@@ -31,8 +31,8 @@ std::vector<std::string> to_mixers(const std::string& name, const std::string& t
     std::vector<std::string> mixers;
     for (const auto& word : split(text, ',')) {
         if (word.empty())
-            throw std::invalid_argument(fmt::format("{} {}: accepted: families or files with commas between",
-                                                    name, in_quotes(text)));
+            throw std::invalid_argument(
+                fmt::format("{} {}: accepted: families or files with commas between", name, in_quotes(text)));
         if (std::find(mixers.begin(), mixers.end(), word) == mixers.end()) mixers.push_back(word);
     }
     return mixers;
@@ -89,8 +89,8 @@ void add_options(CLI::App& app, FigureRequest& r) {
             r.grey = to_choice(name, text, {"colour", "grey"}) == "grey";
         });
     add.flag("--json", "print one JSON object and nothing else", r.json);
-    add.integer("--threads", "N", "all", "threads to use; the numbers do not depend on it, but for cost", r.threads,
-                1, 4096);
+    add.integer("--threads", "N", "all", "threads to use; the numbers do not depend on it, but for cost",
+                r.threads, 1, 4096);
     add.flag("--quiet", "print nothing but errors (and what --json asks for)", r.quiet);
 }
 

@@ -83,10 +83,11 @@ Validation validate_one(const ValidateRequest& r, const std::string& name, const
         measure(r, file, v);
     } else {
         if (r.input || !r.shape.empty() || r.token || r.all_tokens)
-            throw std::invalid_argument(fmt::format(
-                "{}: {}: --input, --shape and --token are for models that are run: checkpoints of spectra train "
-                "and TorchScript",
-                name, checkpoint::name(file.kind())));
+            throw std::invalid_argument(
+                fmt::format("{}: {}: --input, --shape and --token are for models that are run: checkpoints "
+                            "of spectra train "
+                            "and TorchScript",
+                            name, checkpoint::name(file.kind())));
         validation::add_stacks(v, stacks_of(r, file), r.noise.value_or(0.05), r.threads.value_or(0));
     }
     validation::conclude(v, r.require.value_or(validation::default_requirements()));
@@ -146,7 +147,8 @@ int validate(const ValidateRequest& r, const std::string& command, const Measure
         progress.stage("drawing");
         draw(validation::validation_figure(all.back()), files.figures, written);
     }
-    if (all.size() > 1) draw(validation::evolution_figure(all), output_files(stem_of(r), r.plot).figures, written);
+    if (all.size() > 1)
+        draw(validation::evolution_figure(all), output_files(stem_of(r), r.plot).figures, written);
     progress.clear();
 
     bool pass = true, certified = true;
@@ -163,7 +165,8 @@ int validate(const ValidateRequest& r, const std::string& command, const Measure
         print(object.dump(2) + "\n");
     } else {
         for (const auto& v : all)
-            print(validation::validation_page(v, page_columns(), use_colour(), report::locale_is_utf8()) + "\n");
+            print(validation::validation_page(v, page_columns(), use_colour(), report::locale_is_utf8()) +
+                  "\n");
         if (all.size() > 1) print(validation::evolution_table(all) + "\n");
         if (!r.quiet) print(fmt::format("files: {}\n", fmt::join(written, ", ")));
     }

@@ -22,16 +22,19 @@ void add_model_options(CLI::App& app, ValidateRequest& r) {
                     fmt::join(trained::layout_names(), ", ")),
         [&r](const auto&, const auto& text) { r.layout = text; });
     add.flag("--list", "say what is inside the files, and do nothing else", r.list);
-    add.number("--noise", "C", "0.05", "weight files: total variance assumed of the branches, which are not run",
-               r.noise);
+    add.number("--noise", "C", "0.05",
+               "weight files: total variance assumed of the branches, which are not run", r.noise);
 }
 
 void add_measurement_options(CLI::App& app, ValidateRequest& r) {
     const Adder add(app, "Measurement");
     add("--at", "zero|data", "data; weight files: zero",
-        "where input-dependent mixers are taken: at zero input, or at the task's validation data (weight files: "
+        "where input-dependent mixers are taken: at zero input, or at the task's validation data (weight "
+        "files: "
         "at drawn inputs)",
-        [&r](const auto& name, const auto& text) { r.at = to_choice(name, text, {"zero", "data"}); });
+        [&r](const auto& name, const auto& text) {
+            r.at = to_choice(name, text, {"zero", "data"});
+        });
     add("--input", "FILE", "", "input of the model: the tensor of a torch.save or safetensors file",
         [&r](const auto&, const auto& text) { r.input = text; });
     add("--shape", "A,B,…", "", "TorchScript: draw N(0, 1) inputs of this shape",
@@ -41,7 +44,8 @@ void add_measurement_options(CLI::App& app, ValidateRequest& r) {
                 r.shape.push_back(to_integer(name, part, 1, std::int64_t{1} << 30));
         });
     add.integer("--inputs", "K", "8", "inputs, whose singular values are taken together", r.inputs, 1, 10000);
-    add("--token", "last|K|all", "last", "whose state: the last token's, that of token K (from 0), all together",
+    add("--token", "last|K|all", "last",
+        "whose state: the last token's, that of token K (from 0), all together",
         [&r](const auto& name, const auto& text) {
             r.all_tokens = text == "all";
             if (text != "all" && text != "last")
@@ -57,8 +61,9 @@ void add_measurement_options(CLI::App& app, ValidateRequest& r) {
 void add_verdict_options(CLI::App& app, ValidateRequest& r) {
     const Adder add(app, "Verdict");
     add("--require", "NAME>=X,…", "window>=0.9,collapsed<=0.05,largest<=2",
-        fmt::format("what must hold, of the measured values where there are any, else of the predicted law: {}",
-                    fmt::join(validation::required_names(), ", ")),
+        fmt::format(
+            "what must hold, of the measured values where there are any, else of the predicted law: {}",
+            fmt::join(validation::required_names(), ", ")),
         [&r](const auto&, const auto& text) { r.require = validation::parse_requirements(text); });
 }
 
@@ -88,9 +93,9 @@ void check_conflicts(const ValidateRequest& r) {
         refuse("which file? accepted: a checkpoint of spectra train, TorchScript, torch.save, safetensors");
     if (r.at == "zero" && (r.input || r.inputs))
         refuse("--at zero and --input or --inputs do not go together: zero is one input");
-    if (r.input && !r.shape.empty()) refuse("--input and --shape do not go together: one gives what the other draws");
-    if (r.layout && !r.layout->ends_with(".json"))
-        to_choice("--layout", *r.layout, trained::layout_names());
+    if (r.input && !r.shape.empty())
+        refuse("--input and --shape do not go together: one gives what the other draws");
+    if (r.layout && !r.layout->ends_with(".json")) to_choice("--layout", *r.layout, trained::layout_names());
 }
 
 std::string stem_of(const ValidateRequest& r) {

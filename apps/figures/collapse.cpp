@@ -10,8 +10,8 @@ namespace spectra::cli {
 
 Drawing draw_collapse(const FigureRequest& request, Progress& progress) {
     constexpr double threshold = 0.1;
-    const auto mixers = mixers_or(request, {"bistochastic", "permutation", "spectral-sphere", "grassmann",
-                                            "cayley-hybrid", "cayley"});
+    const auto mixers = mixers_or(
+        request, {"bistochastic", "permutation", "spectral-sphere", "grassmann", "cayley-hybrid", "cayley"});
     const auto depths = depths_of_curve(request, 1000, 10);
     std::vector<double> x;
     for (const int depth : depths) x.push_back(std::log10(depth));

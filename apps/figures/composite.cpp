@@ -48,7 +48,8 @@ Drawing draw_composite(const FigureRequest& request, Progress& progress) {
         std::vector<double> deviation, norm, last;
         for (const int depth : depths) {
             const auto& row = composites[static_cast<std::size_t>(depth - 1)];
-            deviation.push_back(log10_of(std::max({1 - row.column_sum_min, row.column_sum_max - 1, rounding})));
+            deviation.push_back(
+                log10_of(std::max({1 - row.column_sum_min, row.column_sum_max - 1, rounding})));
             norm.push_back(std::log10(row.spectral_norm));
             last.push_back(log_smallest(layers, depth) / std::numbers::ln10);
         }
@@ -56,7 +57,8 @@ Drawing draw_composite(const FigureRequest& request, Progress& progress) {
         norms.series.push_back(line(mixers[m], m, x, norm));
         smallest.series.push_back(line(mixers[m], m, x, last));
     }
-    for (auto* panel : {&sums, &norms, &smallest}) frame_x(*panel, "depth L (layers)", report::Scale::logarithmic);
+    for (auto* panel : {&sums, &norms, &smallest})
+        frame_x(*panel, "depth L (layers)", report::Scale::logarithmic);
     frame_y(sums, "largest |column sum − 1|", report::Scale::logarithmic);
     frame_y(norms, "spectral norm", report::Scale::logarithmic);
     frame_y(smallest, "smallest singular value", report::Scale::logarithmic);
@@ -64,10 +66,10 @@ Drawing draw_composite(const FigureRequest& request, Progress& progress) {
     Drawing drawing;
     drawing.figure.title = "The product of the mixers alone, A(L) ⋯ A(1)";
     drawing.figure.panels = {std::move(sums), std::move(norms), std::move(smallest)};
-    drawing.figure.caption = {
-        fmt::format("One draw, n = {}, seed {}; no branch; a mixer for every layer; singular values below 10⁻¹⁶ "
-                    "of the largest by graded factors",
-                    request.streams.value_or(default_streams), request.seed)};
+    drawing.figure.caption = {fmt::format(
+        "One draw, n = {}, seed {}; no branch; a mixer for every layer; singular values below 10⁻¹⁶ "
+        "of the largest by graded factors",
+        request.streams.value_or(default_streams), request.seed)};
     return drawing;
 }
 

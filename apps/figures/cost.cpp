@@ -43,7 +43,8 @@ bool has_gpu(const Network& network, std::string& why_not) {
 Drawing draw_cost(const FigureRequest& request, Progress& progress) {
     const auto mixers = mixers_or(request, {"bistochastic"});
     if (mixers.size() > 1 && request.name != "all")
-        throw std::invalid_argument(fmt::format("--mixers: {} of them; accepted with cost: one", mixers.size()));
+        throw std::invalid_argument(
+            fmt::format("--mixers: {} of them; accepted with cost: one", mixers.size()));
     const int depth = depth_or(request, 10), most = request.samples.value_or(256);
     Request described = network_request(request, mixers.front(), default_noise);
     described.depth = depth;
@@ -66,8 +67,8 @@ Drawing draw_cost(const FigureRequest& request, Progress& progress) {
         options.points = points;
         options.tolerance = 1e-2 * std::pow(25.0 / points, 4);
         dyson::Theory theory;
-        theory_curve.x.push_back(std::log10(seconds(
-            [&] { theory = dyson::solve(network, dyson::Method::operator_valued, options); })));
+        theory_curve.x.push_back(std::log10(
+            seconds([&] { theory = dyson::solve(network, dyson::Method::operator_valued, options); })));
         theory_curve.y.push_back(log10_of(agreement(reference.law, theory.law).wasserstein1));
         drawing.points += theory.summary.points;
         drawing.uncertified += theory.summary.uncertified;
@@ -75,7 +76,8 @@ Drawing draw_cost(const FigureRequest& request, Progress& progress) {
     }
     add_dotted(panel, std::move(theory_curve));
 
-    const auto simulate = [&](montecarlo::Device device, int width, const std::string& label, std::size_t style) {
+    const auto simulate = [&](montecarlo::Device device, int width, const std::string& label,
+                              std::size_t style) {
         auto curve = line(label, style, {}, {});
         network.width = width;
         for (int samples = 4; samples <= most; samples *= 4) {
@@ -87,7 +89,8 @@ Drawing draw_cost(const FigureRequest& request, Progress& progress) {
             options.device = device;
             options.stop = &interrupted();
             montecarlo::Simulation simulation;
-            curve.x.push_back(std::log10(seconds([&] { simulation = montecarlo::simulate(network, options); })));
+            curve.x.push_back(
+                std::log10(seconds([&] { simulation = montecarlo::simulate(network, options); })));
             curve.y.push_back(log10_of(agreement(reference.law, simulation.law).wasserstein1));
             stop_if_interrupted();
         }
@@ -113,9 +116,10 @@ Drawing draw_cost(const FigureRequest& request, Progress& progress) {
     drawing.figure.panel_height = 44;
     const int threads = request.threads > 0 ? request.threads : omp_get_max_threads();
     drawing.figure.caption = {
-        fmt::format("{}, L = {}, {}; distance to theory of {} points ({}); {} threads{}", network.mixer_name, depth,
-                    setting_words(request, default_noise), reference.summary.points,
-                    reference.summary.certified ? "certified" : "NOT certified", threads, gpu ? "" : "; no GPU"),
+        fmt::format("{}, L = {}, {}; distance to theory of {} points ({}); {} threads{}", network.mixer_name,
+                    depth, setting_words(request, default_noise), reference.summary.points,
+                    reference.summary.certified ? "certified" : "NOT certified", threads,
+                    gpu ? "" : "; no GPU"),
         "samples 4, 16, 64, …; times measured when the figure was drawn"};
     return drawing;
 }

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-/// The figures that the command figure can draw. Each is a function of the request that computes everything it
-/// shows; what is drawn is what is written.
+/// The figures that the command figure can draw. Each is a function of the request that computes everything
+/// it shows; what is drawn is what is written.
 namespace spectra::cli {
 
 struct Drawing {
     report::Figure figure;
-    int points = 0, uncertified = 0;                         ///< of theory
+    int points = 0, uncertified = 0;                           ///< of theory
     std::vector<std::pair<std::string, double>> numbers = {};  ///< what the figure says in single numbers
     std::vector<std::string> remarks = {};                     ///< lines for the terminal
 };

@@ -11,18 +11,21 @@ Drawing draw_gate(const FigureRequest& request, Progress& progress) {
     for (int k = 0; k <= steps; ++k) gates.push_back(static_cast<double>(k) / steps);
 
     Drawing drawing;
-    add_quantile_panels(drawing, request, progress, gates, "gate γ of γQ + (1 − γ)H₂", [&](int depth, double gate) {
-        // Draws read the same numbers whatever the gate: the curves are those of one u, v and k a layer.
-        Request described = network_request(request, "cayley-hybrid", default_noise);
-        described.depth = depth;
-        described.recipe.gate = gate;
-        return describe_network(described).network;
-    });
+    add_quantile_panels(drawing, request, progress, gates, "gate γ of γQ + (1 − γ)H₂",
+                        [&](int depth, double gate) {
+                            // Draws read the same numbers whatever the gate: the curves are those of one u, v
+                            // and k a layer.
+                            Request described = network_request(request, "cayley-hybrid", default_noise);
+                            described.depth = depth;
+                            described.recipe.gate = gate;
+                            return describe_network(described).network;
+                        });
     drawing.figure.title = "Cayley-hybrid mixers: singular values of the Jacobian against the gate";
-    drawing.figure.caption = {fmt::format("Operator-valued theory, p → ∞; {}; β = 1; one draw of u, v, k a layer "
-                                          "for all gates",
-                                          setting_words(request, default_noise)),
-                              certificate_of(drawing)};
+    drawing.figure.caption = {
+        fmt::format("Operator-valued theory, p → ∞; {}; β = 1; one draw of u, v, k a layer "
+                    "for all gates",
+                    setting_words(request, default_noise)),
+        certificate_of(drawing)};
     return drawing;
 }
 

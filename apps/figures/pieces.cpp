@@ -53,7 +53,8 @@ public:
         auto seeds = dyson::range(network).log_seeds;
         std::sort(seeds.begin(), seeds.end());
         for (const double seed : seeds)
-            if (std::isfinite(seed) && (known_.empty() || seed - known_.rbegin()->first > 1e-3)) (*this)(seed);
+            if (std::isfinite(seed) && (known_.empty() || seed - known_.rbegin()->first > 1e-3))
+                (*this)(seed);
         if (known_.empty()) (*this)(0.5 * dyson::log_mean_square(network));
     }
 
@@ -77,11 +78,12 @@ public:
         for (double step = 0.05; step < 1e6; step *= 2) {
             double next = here + sign * step;
             if (sign > 0) {
-                if (const auto it = known_.upper_bound(here); it != known_.end()) next = std::min(next, it->first);
+                if (const auto it = known_.upper_bound(here); it != known_.end())
+                    next = std::min(next, it->first);
             } else if (const auto it = known_.lower_bound(here); it != known_.begin()) {
                 next = std::max(next, std::prev(it)->first);
             }
-            if (sign * ((*this)(next) - u) >= 0) return std::minmax(here, next);
+            if (sign * ((*this)(next)-u) >= 0) return std::minmax(here, next);
             here = next;
         }
         return {here, here};
@@ -113,7 +115,8 @@ void set_style(report::Series& series, std::size_t index) {
     series.width = style.width;
 }
 
-report::Series line(const std::string& label, std::size_t index, std::vector<double> x, std::vector<double> y) {
+report::Series line(const std::string& label, std::size_t index, std::vector<double> x,
+                    std::vector<double> y) {
     report::Series series;
     series.label = label;
     set_style(series, index);
@@ -173,7 +176,7 @@ std::vector<int> depths_of_curve(const FigureRequest& request, int max_depth, in
     if (!request.depths.empty()) return request.depths;
     const int last = request.max_depth.value_or(max_depth);
     std::vector<int> depths;
-    for (int k = 0; ; ++k) {
+    for (int k = 0;; ++k) {
         const double depth = std::round(std::pow(10.0, static_cast<double>(k) / per_decade));
         if (depth >= last) break;
         if (depths.empty() || depth > depths.back()) depths.push_back(static_cast<int>(depth));

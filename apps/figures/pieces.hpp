@@ -14,7 +14,8 @@ namespace spectra::cli {
 
 /// A curve's colour, dashes and width: of Okabe and Ito's palette, told apart in grey print too.
 void set_style(report::Series& series, std::size_t index);
-report::Series line(const std::string& label, std::size_t index, std::vector<double> x, std::vector<double> y);
+report::Series line(const std::string& label, std::size_t index, std::vector<double> x,
+                    std::vector<double> y);
 
 /// The curve with a dot at each of its points.
 void add_dotted(report::Panel& panel, report::Series curve);
@@ -44,9 +45,9 @@ void for_all(const FigureRequest& request, Progress& progress, const std::string
 /// Stopped where Ctrl-C was pressed.
 void stop_if_interrupted();
 
-/// The shares of the law that the quantile bands show. Where mixers contract, the law of n streams falls apart
-/// into n bands of mass 1/n: a share that is a multiple of it (the median, the quartiles of four streams) would
-/// be anywhere in a gap. These are near the middle of the bands of four.
+/// The shares of the law that the quantile bands show. Where mixers contract, the law of n streams falls
+/// apart into n bands of mass 1/n: a share that is a multiple of it (the median, the quartiles of four
+/// streams) would be anywhere in a gap. These are near the middle of the bands of four.
 inline constexpr double shown_shares[] = {0.001, 0.12, 0.38, 0.62, 0.88, 0.999};
 
 /// Places of given shares of the operator-valued law: F(x) = u, from single points of the Dyson equation

@@ -65,7 +65,8 @@ Drawing draw_printed(const FigureRequest& request, Progress& progress) {
                 drawing.points += theory.summary.points;
                 drawing.uncertified += theory.summary.certified ? 0 : std::max(1, theory.summary.uncertified);
             }
-            drawing.numbers.emplace_back(where + "mean_square_" + dyson::name(theory.method), theory.summary.mean_square);
+            drawing.numbers.emplace_back(where + "mean_square_" + dyson::name(theory.method),
+                                         theory.summary.mean_square);
             drawing.numbers.emplace_back(where + "mass_" + dyson::name(theory.method), theory.summary.mass);
         }
         drawing.numbers.emplace_back(where + "mean_square_simulation", report.simulation->mean_square);
@@ -76,8 +77,8 @@ Drawing draw_printed(const FigureRequest& request, Progress& progress) {
                     "operator-valued (corrected): " + certificate_of(drawing)};
     if (left_out > 0)
         grid.caption.push_back(
-            fmt::format("as printed: left out of {} of {} panels, where its points cannot be certified", left_out,
-                        reports.size()));
+            fmt::format("as printed: left out of {} of {} panels, where its points cannot be certified",
+                        left_out, reports.size()));
     const auto count = static_cast<double>(reports.size());
     for (const char* source : {"ov", "printed"}) {
         double distance = 0;

@@ -48,7 +48,9 @@ Growth summary(std::vector<double> logs) {
     double mean = 0, square = 0;
     for (const double v : logs) mean += std::exp(2 * v) / count;
     for (const double v : logs) square += std::pow(std::exp(2 * v) - mean, 2);
-    const auto quantile = [&](double u) { return std::exp(logs[static_cast<std::size_t>(u * (count - 1) + 0.5)]); };
+    const auto quantile = [&](double u) {
+        return std::exp(logs[static_cast<std::size_t>(u * (count - 1) + 0.5)]);
+    };
     return {quantile(0.05), quantile(0.95), std::sqrt(mean), std::sqrt(square / (count - 1) / count) / mean};
 }
 
@@ -85,7 +87,8 @@ Drawing draw_rollout(const FigureRequest& request, Progress& progress) {
             measured.push_back(log10_of(growth.root_mean_square));
             expected.push_back(0.5 * std::log10(exact));
             if (l > 0)
-                worst = std::max(worst, std::abs(std::pow(growth.root_mean_square, 2) / exact - 1) / growth.error);
+                worst = std::max(worst,
+                                 std::abs(std::pow(growth.root_mean_square, 2) / exact - 1) / growth.error);
         }
         report::Panel panel;
         report::Series band;
@@ -110,9 +113,9 @@ Drawing draw_rollout(const FigureRequest& request, Progress& progress) {
     }
     drawing.figure.title = "Growth of random vectors from layer to layer";
     drawing.figure.columns = std::min<std::size_t>(3, mixers.size());
-    drawing.figure.caption = {
-        fmt::format("L = {}, {}, p = {}, {} samples; theory: the recursion of the mean square, exact at every width",
-                    depth, setting_words(request, noise), width, samples)};
+    drawing.figure.caption = {fmt::format(
+        "L = {}, {}, p = {}, {} samples; theory: the recursion of the mean square, exact at every width",
+        depth, setting_words(request, noise), width, samples)};
     return drawing;
 }
 

@@ -105,7 +105,8 @@ void add_panel(Drawing& drawing, report::Panel panel, const std::string& x, cons
 Drawing draw_training(const FigureRequest& request, Progress&) {
     if (request.files.empty())
         throw std::invalid_argument(
-            "figure training: which files? accepted: spectra figure training FILE.h5…, as spectra train wrote them");
+            "figure training: which files? accepted: spectra figure training FILE.h5…, as spectra train "
+            "wrote them");
     std::vector<TrainedRun> runs;
     for (const auto& file : request.files) {
         runs.push_back(read_run(file));
@@ -141,7 +142,8 @@ Drawing draw_training(const FigureRequest& request, Progress&) {
         drawing.numbers.emplace_back(run.label + ": final validation loss", run.loss.back());
     drawing.figure.title = "Training";
     drawing.figure.columns = drawing.figure.panels.size() > 2 ? 2 : drawing.figure.panels.size();
-    drawing.figure.caption = {fmt::format("{} run{}; measured, no theory", runs.size(), runs.size() > 1 ? "s" : "")};
+    drawing.figure.caption = {
+        fmt::format("{} run{}; measured, no theory", runs.size(), runs.size() > 1 ? "s" : "")};
     return drawing;
 }
 

@@ -69,7 +69,8 @@ Drawing draw_width(const FigureRequest& request, Progress& progress) {
         top = std::max(top, y.front());
         add_dotted(panel, line(fmt::format("{}, slope −{:.2f}", mixers[m], -fitted), m, x, y));
     }
-    auto reference = line("slope −1", 0, {x.front(), x.back()}, {top + 0.1, top + 0.1 - (x.back() - x.front())});
+    auto reference =
+        line("slope −1", 0, {x.front(), x.back()}, {top + 0.1, top + 0.1 - (x.back() - x.front())});
     reference.dash = report::Dash::dotted;
     reference.colour = "#888888";
     panel.series.push_back(std::move(reference));
@@ -79,10 +80,9 @@ Drawing draw_width(const FigureRequest& request, Progress& progress) {
     drawing.figure.title = "Simulation approaches the theory of infinite width";
     drawing.figure.width = 160;
     drawing.figure.panel_height = 44;
-    drawing.figure.caption = {
-        fmt::format("L = {}, {}; {} samples a width, to operator-valued theory", depth,
-                    setting_words(request, default_noise), samples),
-        certificate_of(drawing)};
+    drawing.figure.caption = {fmt::format("L = {}, {}; {} samples a width, to operator-valued theory", depth,
+                                          setting_words(request, default_noise), samples),
+                              certificate_of(drawing)};
     return drawing;
 }
 

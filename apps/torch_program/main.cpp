@@ -9,5 +9,6 @@ int main(int argc, char** argv) {
     // Tensors of every step come and go: memory given back to the system is paid for again in page faults.
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    return spectra::cli::run(argc, argv, {.train = spectra::cli::train_model, .measure = spectra::cli::measure_model});
+    return spectra::cli::run(argc, argv,
+                             {.train = spectra::cli::train_model, .measure = spectra::cli::measure_model});
 }

@@ -41,10 +41,10 @@ Tensor inputs_of(const ValidateRequest& r, const TrainedModel& model, std::strin
         const auto dimensions = model.data.tokens ? 2 : 3;
         if (x.dim() == dimensions - 1) x = x.unsqueeze(0);
         if (x.dim() != dimensions || (!model.data.tokens && x.size(2) != model.data.dimension))
-            throw std::invalid_argument(
-                fmt::format("{}: its shape is {}; accepted: {}", *r.input, fmt::format("{}", x.dim()),
-                            model.data.tokens ? std::string("(T) or (K, T)")
-                                              : fmt::format("(T, {0}) or (K, T, {0})", model.data.dimension)));
+            throw std::invalid_argument(fmt::format(
+                "{}: its shape is {}; accepted: {}", *r.input, fmt::format("{}", x.dim()),
+                model.data.tokens ? std::string("(T) or (K, T)")
+                                  : fmt::format("(T, {0}) or (K, T, {0})", model.data.dimension)));
         if (!model.data.tokens) x = x.to(torch::kFloat);
         return x.narrow(0, 0, std::min(wanted, x.size(0)));
     }
@@ -63,12 +63,15 @@ void measure_sequences(const ValidateRequest& r, Transformer& model, const Tenso
         const auto law = measure_sequence(model, inputs.narrow(0, k, 1), options);
         values.push_back(law.log_values);
         size = law.inputs;
-        if (!law.exact) note = fmt::format("by {} probes; metrics ± {:.2g} (window)", options.jacobian.probes, law.error.window);
+        if (!law.exact)
+            note = fmt::format("by {} probes; metrics ± {:.2g} (window)", options.jacobian.probes,
+                               law.error.window);
     }
-    validation::add_values(v, std::move(values),
-                           fmt::format("{}, {}, N = {}", inputs_words(static_cast<std::size_t>(inputs.size(0)), what),
-                                       token_words(r), size),
-                           resolution(options.double_precision));
+    validation::add_values(
+        v, std::move(values),
+        fmt::format("{}, {}, N = {}", inputs_words(static_cast<std::size_t>(inputs.size(0)), what),
+                    token_words(r), size),
+        resolution(options.double_precision));
     v.measured->note = note;
 }
 
@@ -79,10 +82,11 @@ void measure_checkpoint(const ValidateRequest& r, const checkpoint::TensorFile& 
     v.step = model.step;
     auto* const transformer = model.learner->transformer();
     if (transformer == nullptr)
-        throw std::invalid_argument(fmt::format(
-            "{}: a model of the reflection task is one operator without residual connections; there is nothing "
-            "to validate",
-            file.where()));
+        throw std::invalid_argument(
+            fmt::format("{}: a model of the reflection task is one operator without residual connections; "
+                        "there is nothing "
+                        "to validate",
+                        file.where()));
     const auto device = chosen_device(r.device);
     model.learner->module().to(device);
     std::string what;
@@ -112,19 +116,22 @@ void measure_checkpoint(const ValidateRequest& r, const checkpoint::TensorFile& 
     double defect = 0;
     for (const auto& m : measurements) defect = std::max(defect, m.product_defect);
     const auto size = measurements.front().singular_values.size();
-    validation::add_measurements(v, std::move(measurements), resolution(r.precision == "f64"), r.threads.value_or(0));
-    v.measured->words = fmt::format("{}, {}, N = {}, {}", inputs_words(count, what), token_words(r), size, r.precision);
+    validation::add_measurements(v, std::move(measurements), resolution(r.precision == "f64"),
+                                 r.threads.value_or(0));
+    v.measured->words =
+        fmt::format("{}, {}, N = {}, {}", inputs_words(count, what), token_words(r), size, r.precision);
     if (defect > 1e-3)
         v.measured->note = fmt::format(
-            "other tokens see this one: the product of the connections' Jacobians is off the whole by {:.2g}", defect);
+            "other tokens see this one: the product of the connections' Jacobians is off the whole by {:.2g}",
+            defect);
 }
 
 void measure_script(const ValidateRequest& r, const checkpoint::TensorFile& file, Validation& v) {
     const ScriptModule module(file.where(), chosen_device(r.device));
     v.layout = "TorchScript";
     if (!r.input && r.shape.empty())
-        throw std::invalid_argument(
-            fmt::format("{}: which input? accepted: --input FILE, or --shape A,B,… to draw N(0, 1)", file.where()));
+        throw std::invalid_argument(fmt::format(
+            "{}: which input? accepted: --input FILE, or --shape A,B,… to draw N(0, 1)", file.where()));
     ScriptModule::Options options;
     options.double_precision = r.precision == "f64";
     options.seed = r.seed;
@@ -132,25 +139,28 @@ void measure_script(const ValidateRequest& r, const checkpoint::TensorFile& file
     std::vector<std::vector<double>> values;
     ScriptModule::Result last;
     for (int k = 0; k < count && !interrupted(); ++k) {
-        const auto x = r.input ? read_input(*r.input)
-                               : drawn_input(r.shape, r.seed, static_cast<std::uint32_t>(k));
+        const auto x =
+            r.input ? read_input(*r.input) : drawn_input(r.shape, r.seed, static_cast<std::uint32_t>(k));
         last = module.law(x, options);
         values.push_back(last.law.log_values);
     }
     validation::add_values(
         v, std::move(values),
-        fmt::format("{}, Jacobian {} × {}, {}", inputs_words(static_cast<std::size_t>(count), r.input ? *r.input : "drawn"),
+        fmt::format("{}, Jacobian {} × {}, {}",
+                    inputs_words(static_cast<std::size_t>(count), r.input ? *r.input : "drawn"),
                     last.law.outputs, last.law.inputs, last.double_precision ? "f64" : "f32"),
         resolution(last.double_precision));
     if (!last.law.exact)
-        v.measured->note = fmt::format("by {} probes; window ± {:.2g}{}", options.probes, last.law.error.window,
-                                       last.law.smallest_converged ? "" : "; the smallest value is an upper bound");
+        v.measured->note =
+            fmt::format("by {} probes; window ± {:.2g}{}", options.probes, last.law.error.window,
+                        last.law.smallest_converged ? "" : "; the smallest value is an upper bound");
 }
 
 }  // namespace
 
 void measure_model(const ValidateRequest& r, const checkpoint::TensorFile& file, Validation& v) {
-    at::set_num_threads(r.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))));
+    at::set_num_threads(
+        r.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))));
     try {
         if (file.kind() == checkpoint::Kind::torch_script)
             measure_script(r, file, v);

@@ -56,25 +56,24 @@ ModelConfig model_config(const TrainRequest& r) {
 Json description(const TrainRequest& r, const TrainOptions& o, std::uint64_t seed) {
     Json all{{"task", r.task}};
     all.update(describe_model(o.model));
-    all.update(Json{
-            {"gate_weight", o.gate_weight},
-            {"samples", r.samples.value_or(0)},
-            {"data_seed", r.data_seed},
-            {"text", r.text.value_or("")},
-            {"context", r.context.value_or(0)},
-            {"steps", o.steps},
-            {"batch", o.batch},
-            {"accumulate", o.accumulate},
-            {"optimiser", r.optimiser.value_or("adamw")},
-            {"weight_decay", o.optimiser.weight_decay},
-            {"schedule", static_cast<int>(o.schedule.shape)},
-            {"lr", o.schedule.peak},
-            {"lr_floor", o.schedule.floor},
-            {"warm_up", o.schedule.warm_up},
-            {"clip", o.clip},
-            {"precision", r.precision},
-            {"log_every", o.log_every},
-            {"seed", seed}});
+    all.update(Json{{"gate_weight", o.gate_weight},
+                    {"samples", r.samples.value_or(0)},
+                    {"data_seed", r.data_seed},
+                    {"text", r.text.value_or("")},
+                    {"context", r.context.value_or(0)},
+                    {"steps", o.steps},
+                    {"batch", o.batch},
+                    {"accumulate", o.accumulate},
+                    {"optimiser", r.optimiser.value_or("adamw")},
+                    {"weight_decay", o.optimiser.weight_decay},
+                    {"schedule", static_cast<int>(o.schedule.shape)},
+                    {"lr", o.schedule.peak},
+                    {"lr_floor", o.schedule.floor},
+                    {"warm_up", o.schedule.warm_up},
+                    {"clip", o.clip},
+                    {"precision", r.precision},
+                    {"log_every", o.log_every},
+                    {"seed", seed}});
     return all;
 }
 

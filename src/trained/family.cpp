@@ -52,7 +52,8 @@ Mixer spectral_sphere(const VectorXd& raw, int n) {
 }
 
 Mixer permutation(const VectorXd& raw, int n, const FamilyOptions& options) {
-    return mixers::permutation_mixture(mixers::all_permutations(n), mixers::softmax(raw / options.temperature));
+    return mixers::permutation_mixture(mixers::all_permutations(n),
+                                       mixers::softmax(raw / options.temperature));
 }
 
 Mixer householder(const VectorXd& raw, int n) {

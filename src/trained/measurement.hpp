@@ -13,8 +13,8 @@ struct MeasuredBranch {
     double variance = 0;  ///< σ_l² = ‖X_l‖²/N
     /// The part of the derivative of A, pre, post, gates: ‖Y_l − Y_l°‖²/N, Y_l° with all of them held.
     double mixer_variance = 0;
-    Eigen::MatrixXd by_stream;        ///< (i, j): ‖block (i, j) of X_l‖² / p
-    double core_variance = 0;         ///< ‖F_l‖²/p, F_l the p×p Jacobian of what stands between pre and post
+    Eigen::MatrixXd by_stream;  ///< (i, j): ‖block (i, j) of X_l‖² / p
+    double core_variance = 0;   ///< ‖F_l‖²/p, F_l the p×p Jacobian of what stands between pre and post
     std::vector<double> core_values;  ///< singular values of F_l; where pre is empty both are X_l's
     std::vector<double> values;       ///< singular values of Y_l
     int weights = 0;                  ///< which weights F_l has: connections of equal number share them

@@ -12,7 +12,8 @@ struct Connection {
     std::string name;           ///< as its keys in the file begin: "transformer.h.3.hc_attn"
     Mixer mixer;                ///< A as it acts, x ↦ A x on the stream axis
     Eigen::VectorXd pre, post;  ///< what F reads and where it is written; empty where it is no such branch
-    /// F gives every stream an output of its own (mHC of the EΔ suite): post scales them, it does not copy one.
+    /// F gives every stream an output of its own (mHC of the EΔ suite): post scales them, it does not copy
+    /// one.
     bool separate_outputs = false;
 };
 

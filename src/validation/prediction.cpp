@@ -141,8 +141,8 @@ Spectrum mixture(const std::vector<Spectrum>& laws) {
     std::vector<double> values;
     for (const auto& law : laws)
         for (std::size_t k = 0; k < each; ++k)
-            values.push_back(law.log_quantile((static_cast<double>(k) + 0.5) / static_cast<double>(each) *
-                                              law.mass()));
+            values.push_back(
+                law.log_quantile((static_cast<double>(k) + 0.5) / static_cast<double>(each) * law.mass()));
     return Spectrum::from_log_values(std::move(values));
 }
 

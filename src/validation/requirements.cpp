@@ -18,9 +18,8 @@ using Relation = Requirement::Relation;
 Requirement parse_one(const std::string& text) {
     const auto at = text.find_first_of("<>");
     if (at == std::string::npos || at + 1 >= text.size() || text[at + 1] != '=')
-        throw std::invalid_argument(
-            fmt::format("--require {}: accepted: NAME>=NUMBER or NAME<=NUMBER, with commas between",
-                        in_quotes(text)));
+        throw std::invalid_argument(fmt::format(
+            "--require {}: accepted: NAME>=NUMBER or NAME<=NUMBER, with commas between", in_quotes(text)));
     Requirement r;
     r.name = std::string(trimmed(std::string_view(text).substr(0, at)));
     r.relation = text[at] == '>' ? Relation::at_least : Relation::at_most;
@@ -30,8 +29,8 @@ Requirement parse_one(const std::string& text) {
                                                 in_quotes(r.name), fmt::join(names, ", ")));
     const auto threshold = parse_number(trimmed(std::string_view(text).substr(at + 2)));
     if (!threshold || !std::isfinite(*threshold))
-        throw std::invalid_argument(fmt::format("--require {}: {} is no finite number", r.name,
-                                                in_quotes(text.substr(at + 2))));
+        throw std::invalid_argument(
+            fmt::format("--require {}: {} is no finite number", r.name, in_quotes(text.substr(at + 2))));
     r.threshold = *threshold;
     return r;
 }
@@ -39,11 +38,21 @@ Requirement parse_one(const std::string& text) {
 }  // namespace
 
 const std::vector<std::string>& required_names() {
-    static const std::vector<std::string> names{
-        "window",          "collapsed",         "largest",        "smallest",
-        "mean_square",     "log_mean",          "effective_rank", "norm",
-        "row_sum_defect",  "column_sum_defect", "orthogonality_defect", "spectral_norm_max",
-        "identity_distance", "diagonal_dominant_share", "wasserstein1"};
+    static const std::vector<std::string> names{"window",
+                                                "collapsed",
+                                                "largest",
+                                                "smallest",
+                                                "mean_square",
+                                                "log_mean",
+                                                "effective_rank",
+                                                "norm",
+                                                "row_sum_defect",
+                                                "column_sum_defect",
+                                                "orthogonality_defect",
+                                                "spectral_norm_max",
+                                                "identity_distance",
+                                                "diagonal_dominant_share",
+                                                "wasserstein1"};
     return names;
 }
 
@@ -83,7 +92,8 @@ Verdict judge(const std::vector<Requirement>& requirements,
             continue;
         }
         const bool kept = r.relation == Relation::at_least ? *found >= r.threshold : *found <= r.threshold;
-        if (!kept) verdict.reasons.push_back(fmt::format("{} is {:.4g}; required {}", r.name, *found, words(r)));
+        if (!kept)
+            verdict.reasons.push_back(fmt::format("{} is {:.4g}; required {}", r.name, *found, words(r)));
     }
     verdict.pass = verdict.reasons.empty();
     return verdict;

@@ -26,8 +26,7 @@ void compare_with_measured(Validation& v) {
     v.agreement.assign(v.predictions.size(), std::nullopt);
     if (!v.measured) return;
     for (std::size_t k = 0; k < v.predictions.size(); ++k)
-        if (!v.predictions[k].law.empty())
-            v.agreement[k] = agreement(v.predictions[k].law, v.measured->law);
+        if (!v.predictions[k].law.empty()) v.agreement[k] = agreement(v.predictions[k].law, v.measured->law);
 }
 
 /// Every connection by itself, at the first input.

@@ -25,15 +25,15 @@ struct LayerDistance {
     /// Of the singular values of Y_l and their law by theory, at the first input; NaN where that law is not
     /// certified (one layer of few distinct singular values has a law of very many narrow bands).
     double wasserstein1 = 0;
-    double variance = 0;      ///< σ_l² = ‖X_l‖²/N, mean over inputs
-    double mixer_share = 0;   ///< of it, the derivative of an input-dependent mixer, pre and post
+    double variance = 0;               ///< σ_l² = ‖X_l‖²/N, mean over inputs
+    double mixer_share = 0;            ///< of it, the derivative of an input-dependent mixer, pre and post
     double largest = 0, smallest = 0;  ///< singular values of Y_l, over all inputs
 };
 
 /// Everything that was found of one file.
 struct Validation {
     std::string file, layout;
-    std::string model;                 ///< "edelta, 6 blocks, 128 = 4 × 32 channels, after 2000 steps"; or ""
+    std::string model;  ///< "edelta, 6 blocks, 128 = 4 × 32 channels, after 2000 steps"; or ""
     std::optional<std::int64_t> step;  ///< of training, where the file says
     /// The connections, at the first input; none of a model that is known by its Jacobian alone.
     std::optional<trained::Stack> stack;
@@ -65,8 +65,8 @@ void add_stacks(Validation& validation, const std::vector<trained::Stack>& stack
 void add_measurements(Validation& validation, std::vector<trained::Measurement> measurements,
                       double resolution, int threads);
 
-/// Measured singular values alone (ascending ln s, one set an input). Values below `resolution` of the largest
-/// are counted, but their place is rounding.
+/// Measured singular values alone (ascending ln s, one set an input). Values below `resolution` of the
+/// largest are counted, but their place is rounding.
 void add_values(Validation& validation, std::vector<std::vector<double>> log_values, std::string words,
                 double resolution);
 

@@ -191,7 +191,8 @@ double height_of(const Panel& panel) {
     double height = 0;
     for (const auto& s : panel.series) {
         auto y = s.y;
-        y.erase(std::remove_if(y.begin(), y.end(), [](double value) { return !std::isfinite(value); }), y.end());
+        y.erase(std::remove_if(y.begin(), y.end(), [](double value) { return !std::isfinite(value); }),
+                y.end());
         if (y.empty()) continue;
         std::sort(y.begin(), y.end());
         const bool bars = s.mark == report::Mark::filled_steps;
@@ -250,10 +251,11 @@ Panel density_panel(const Validation& v, bool logarithmic) {
         if (!logarithmic)
             for (std::size_t k = 0; k < points; ++k) y[k] /= std::exp(log_s[k]);
         const auto& style = curve_of(p.part);
-        panel.series.push_back(
-            {style.label, report::Mark::line, style.dash, style.width, style.colour, std::move(x), std::move(y)});
+        panel.series.push_back({style.label, report::Mark::line, style.dash, style.width, style.colour,
+                                std::move(x), std::move(y)});
     }
-    panel.y = {logarithmic ? "density per ln s" : "density per s", report::Scale::linear, 0, height_of(panel)};
+    panel.y = {logarithmic ? "density per ln s" : "density per s", report::Scale::linear, 0,
+               height_of(panel)};
     return panel;
 }
 
@@ -331,12 +333,13 @@ void add_mixer_lines(report::Page& page, const trained::MixerTable& m) {
                                      "{:.3g}, spectral norm up to {:.6g}",
                                      m.row_sum_defect, m.column_sum_defect, m.orthogonality_defect,
                                      m.spectral_norm_max));
-    page.entry(" ", fmt::format("distance from the identity up to {:.3g}; {:.0f} % of rows have their maximum "
-                               "on the diagonal",
-                               m.identity_distance, 100 * m.diagonal_dominant_share));
-    page.entry("product", fmt::format("of all {}: column sums {:.4g} to {:.4g}, spectral norm {:.6g}",
-                                      m.layers.size(), whole.column_sum_min, whole.column_sum_max,
-                                      whole.spectral_norm));
+    page.entry(" ",
+               fmt::format("distance from the identity up to {:.3g}; {:.0f} % of rows have their maximum "
+                           "on the diagonal",
+                           m.identity_distance, 100 * m.diagonal_dominant_share));
+    page.entry("product",
+               fmt::format("of all {}: column sums {:.4g} to {:.4g}, spectral norm {:.6g}", m.layers.size(),
+                           whole.column_sum_min, whole.column_sum_max, whole.spectral_norm));
 }
 
 void add_distances(report::Page& page, const Validation& v) {
@@ -362,12 +365,13 @@ void add_distances(report::Page& page, const Validation& v) {
         ++known;
     }
     if (known > 0)
-        page.entry(" ", fmt::format("one connection by itself: W1 {:.4f} in the mean, {:.4f} at most (connection "
-                                   "{}){}",
-                                   sum / static_cast<double>(known), v.layers[worst].wasserstein1, worst + 1,
-                                   known < v.layers.size()
-                                       ? fmt::format("; of {} of {} connections", known, v.layers.size())
-                                       : ""));
+        page.entry(" ",
+                   fmt::format("one connection by itself: W1 {:.4f} in the mean, {:.4f} at most (connection "
+                               "{}){}",
+                               sum / static_cast<double>(known), v.layers[worst].wasserstein1, worst + 1,
+                               known < v.layers.size()
+                                   ? fmt::format("; of {} of {} connections", known, v.layers.size())
+                                   : ""));
     page.entry("branches", fmt::format("Σσ² = {:.4g}, of it {:.1f} % by the mixers' own derivative", variance,
                                        variance > 0 ? 100 * mixer_variance / variance : 0.0));
 }
@@ -390,7 +394,8 @@ void write_validation_file(const Validation& v, const report::Provenance& proven
 
 Figure validation_figure(const Validation& v) {
     Figure figure;
-    figure.title = std::filesystem::path(v.file).filename().string() + (v.model.empty() ? "" : ": " + v.model);
+    figure.title =
+        std::filesystem::path(v.file).filename().string() + (v.model.empty() ? "" : ": " + v.model);
     figure.panels = {density_panel(v, false), density_panel(v, true)};
     if (v.stack) {
         figure.panels.push_back(defects_panel(v));
@@ -400,9 +405,9 @@ Figure validation_figure(const Validation& v) {
     if (v.measured) figure.caption.push_back("measured: " + v.measured->words);
     if (const auto* m = v.judged())
         figure.caption.push_back(fmt::format("{}: {} in [0.75, 1.25], {} below 0.1, largest {:.4g}; {}",
-                                             v.measured ? "measured" : "predicted", report::percent(m->window),
-                                             report::percent(m->collapsed), m->largest,
-                                             v.verdict.pass ? "PASS" : "FAIL"));
+                                             v.measured ? "measured" : "predicted",
+                                             report::percent(m->window), report::percent(m->collapsed),
+                                             m->largest, v.verdict.pass ? "PASS" : "FAIL"));
     return figure;
 }
 
@@ -430,7 +435,8 @@ Figure evolution_figure(const std::vector<Validation>& all) {
         if (any(predicted))
             p.series.push_back({"theory", report::Mark::line, report::Dash::dashed, 2, blue, x, predicted});
         if (any(measured))
-            p.series.push_back({"measured", report::Mark::points, report::Dash::solid, 5, "#000000", x, measured});
+            p.series.push_back(
+                {"measured", report::Mark::points, report::Dash::solid, 5, "#000000", x, measured});
         fit_y(p);
         return p;
     };
@@ -502,10 +508,11 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
     page.verbatim(page.paint(page.text(v.file), "1"));
     if (!v.model.empty()) page.entry("model", v.model);
     if (v.stack)
-        page.entry("layout", fmt::format("{}: {} connections of {} streams{}, {}", v.layout, v.stack->depth(),
-                                         v.stack->streams,
-                                         v.stack->width > 0 ? fmt::format(" × {} channels", v.stack->width) : "",
-                                         v.stack->input));
+        page.entry("layout",
+                   fmt::format("{}: {} connections of {} streams{}, {}", v.layout, v.stack->depth(),
+                               v.stack->streams,
+                               v.stack->width > 0 ? fmt::format(" × {} channels", v.stack->width) : "",
+                               v.stack->input));
     else
         page.entry("layout", v.layout);
     if (v.measured) {
@@ -513,8 +520,9 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
         if (!v.measured->note.empty()) page.entry(" ", v.measured->note, "33");
     }
     if (const auto* p = v.predicted())
-        page.entry("theory", fmt::format("{}; {}", p->networks.front().title,
-                                         p->doubt.empty() ? "certified" : "NOT certified: " + p->doubt),
+        page.entry("theory",
+                   fmt::format("{}; {}", p->networks.front().title,
+                               p->doubt.empty() ? "certified" : "NOT certified: " + p->doubt),
                    p->doubt.empty() ? nullptr : "31");
     page.blank();
     std::vector<std::pair<std::string, Metrics>> sources;
@@ -541,20 +549,23 @@ std::string evolution_table(const std::vector<Validation>& all) {
     std::size_t width = 4;
     for (const auto& v : all) width = std::max(width, report::width_of(v.file));
     std::string table = report::padded("file", width) +
-                        fmt::format("{:>10}{:>10}{:>11}{:>11}{:>11}{:>10}{:>9}\n", "step", "window", "predicted",
-                                    "collapsed", "largest", "W1", "verdict");
+                        fmt::format("{:>10}{:>10}{:>11}{:>11}{:>11}{:>10}{:>9}\n", "step", "window",
+                                    "predicted", "collapsed", "largest", "W1", "verdict");
     for (const auto& v : all) {
         const auto* const m = v.judged();
-        const auto value = [](bool there, double number) { return there ? fmt::format("{:.4g}", number) : "-"; };
+        const auto value = [](bool there, double number) {
+            return there ? fmt::format("{:.4g}", number) : "-";
+        };
         const bool predicted = v.predicted() != nullptr && !v.predicted()->law.empty();
         const bool agreed = !v.agreement.empty() && v.agreement.back().has_value();
-        table += report::padded(v.file, width) +
-                 fmt::format("{:>10}{:>10}{:>11}{:>11}{:>11}{:>10}{:>9}\n",
-                             v.step ? fmt::format("{}", *v.step) : "-", value(m != nullptr, m ? m->window : 0),
-                             value(predicted, predicted ? v.predicted()->metrics.window : 0),
-                             value(m != nullptr, m ? m->collapsed : 0), value(m != nullptr, m ? m->largest : 0),
-                             value(agreed, agreed ? v.agreement.back()->wasserstein1 : 0),
-                             v.verdict.pass ? "PASS" : "FAIL");
+        table +=
+            report::padded(v.file, width) +
+            fmt::format("{:>10}{:>10}{:>11}{:>11}{:>11}{:>10}{:>9}\n",
+                        v.step ? fmt::format("{}", *v.step) : "-", value(m != nullptr, m ? m->window : 0),
+                        value(predicted, predicted ? v.predicted()->metrics.window : 0),
+                        value(m != nullptr, m ? m->collapsed : 0), value(m != nullptr, m ? m->largest : 0),
+                        value(agreed, agreed ? v.agreement.back()->wasserstein1 : 0),
+                        v.verdict.pass ? "PASS" : "FAIL");
     }
     return table;
 }

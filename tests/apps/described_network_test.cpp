@@ -60,7 +60,8 @@ TEST(DescribedNetwork, EveryGoldenCaseIsAccepted) {
         const auto path = folder.write("case.json", entry.dump());
         DescribedNetwork described;
         ASSERT_NO_THROW(described = describe({"--model", path.string()})) << entry["name"];
-        EXPECT_EQ(branch_name(described.network.branch), entry["noise"]["kind"].get<std::string>()) << entry["name"];
+        EXPECT_EQ(branch_name(described.network.branch), entry["noise"]["kind"].get<std::string>())
+            << entry["name"];
         EXPECT_EQ(described.short_name, "case");
         EXPECT_FALSE(described.recipe);
         ++cases;

@@ -171,7 +171,8 @@ TEST(Figure, SphereIsTheFamilyAtBoundOneAndTheMeanAtZero) {
     EXPECT_EQ(drawing.uncertified, 0);
     const auto& panel = drawing.figure.panels.at(0);
     const auto& bounds = panel.series[0].x;
-    const auto one = std::find_if(bounds.begin(), bounds.end(), [](double r) { return std::abs(r - 1) < 1e-12; });
+    const auto one =
+        std::find_if(bounds.begin(), bounds.end(), [](double r) { return std::abs(r - 1) < 1e-12; });
     ASSERT_NE(one, bounds.end());
     auto drawn = network("spectral-sphere", 2);
     expect_shares(panel, static_cast<std::size_t>(one - bounds.begin()), law(drawn));
@@ -217,8 +218,10 @@ TEST(Figure, WidthShowsTheDistanceFallAsItsInverse) {
     described.width = 16;
     montecarlo::Options options;
     options.samples = 150;
-    EXPECT_NEAR(curve.y.back(),
-                std::log10(agreement(law(described), montecarlo::simulate(described, options).law).wasserstein1), 1e-3);
+    EXPECT_NEAR(
+        curve.y.back(),
+        std::log10(agreement(law(described), montecarlo::simulate(described, options).law).wasserstein1),
+        1e-3);
     EXPECT_NEAR(curve.x.back(), std::log10(16), 1e-12);
 }
 
@@ -248,7 +251,8 @@ void write_training(const std::filesystem::path& path, double gate) {
     file.write("training/step", {0, 10, 20});
     file.write("training/val_loss", {1, 0.1, 0.01});
     file.write("training/diagnostics/gate", std::vector<double>{gate, 0.2, gate, 0.4, gate, 0.6}, {3, 2});
-    file.write("training/diagnostics/effective_rank", std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5, 0.7}, {3, 2});
+    file.write("training/diagnostics/effective_rank", std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5, 0.7},
+               {3, 2});
     file.write_attribute("training", "task", "gyroscope");
     file.write_attribute("training", "architecture", "edelta");
     file.close();
@@ -277,8 +281,8 @@ TEST(FigureFile, NamesSeriesOnce) {
     report::Panel panel;
     for (const char* label : {"simulation (20 samples)", "", "", "cayley-hybrid, slope −1", "simulation"})
         panel.series.push_back({label, report::Mark::line, report::Dash::solid, 1, "#000000", {}, {}});
-    EXPECT_EQ(cli::series_names(panel),
-              (std::vector<std::string>{"simulation", "series", "series-2", "cayley-hybrid-slope-1", "simulation-2"}));
+    EXPECT_EQ(cli::series_names(panel), (std::vector<std::string>{"simulation", "series", "series-2",
+                                                                  "cayley-hybrid-slope-1", "simulation-2"}));
 }
 
 class FigureProgram : public ::testing::Test {
@@ -296,13 +300,14 @@ protected:
 TEST_F(FigureProgram, ListsTheFiguresWithoutAName) {
     const auto result = run({});
     EXPECT_EQ(result.status, 0);
-    for (const auto& kind : cli::figure_kinds()) EXPECT_NE(result.out.find("  " + kind.name), std::string::npos);
+    for (const auto& kind : cli::figure_kinds())
+        EXPECT_NE(result.out.find("  " + kind.name), std::string::npos);
     EXPECT_EQ(folder_.entries(), 0u);
 }
 
 TEST_F(FigureProgram, WritesThePictureAndItsNumbers) {
-    const auto result = run({"collapse", "--mixers", "bistochastic,cayley", "--depths", "1,3", "--plot", "svg,png",
-                             "--out", "picture", "--json"});
+    const auto result = run({"collapse", "--mixers", "bistochastic,cayley", "--depths", "1,3", "--plot",
+                             "svg,png", "--out", "picture", "--json"});
     ASSERT_EQ(result.status, 0) << result.err;
     const auto json = nlohmann::json::parse(result.out).at("figures").at(0);
     EXPECT_EQ(json.at("files"), (std::vector<std::string>{"picture.h5", "picture.svg", "picture.png"}));

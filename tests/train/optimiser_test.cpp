@@ -115,8 +115,8 @@ Tensor distance_from(const Tensor& subspace, const Tensor& frame) {
     return (torch::matmul(frame, frame.t()) - subspace).square().sum();
 }
 
-// Beside parameters of other kinds a frame turns towards the right subspace and stays orthonormal to rounding;
-// stopped and restored it goes the same way.
+// Beside parameters of other kinds a frame turns towards the right subspace and stays orthonormal to
+// rounding; stopped and restored it goes the same way.
 TEST(Optimiser, FramesStayOrthonormal) {
     const auto parameters = [] {
         return Optimiser::Named{{"matrix", torch::ones({2, 2}).requires_grad_()},

@@ -22,9 +22,9 @@ protected:
         return testing::run_process(all, options);
     }
     void train(const std::string& out, const Words& more = {}, const std::string& channels = "32") {
-        Words words{"train",     "near-pi-single", "--layers", "2",  "--channels", channels, "--samples", "8",
-                    "--steps",   "4",              "--batch",  "2",  "--device",   "cpu", "--plot",   "none",
-                    "--threads", "1",              "--out",    out};
+        Words words{"train",  "near-pi-single", "--layers",  "2",       "--channels", channels,   "--samples",
+                    "8",      "--steps",        "4",         "--batch", "2",          "--device", "cpu",
+                    "--plot", "none",           "--threads", "1",       "--out",      out};
         words.insert(words.end(), more.begin(), more.end());
         const auto result = run(words);
         ASSERT_EQ(result.status, 0) << result.err;
@@ -34,7 +34,8 @@ protected:
 
 TEST_F(ValidateProgram, JudgesACheckpoint) {
     train("run", {"--mixer", "orthogonal"});
-    const auto result = run({"validate", "run.ckpt", "--inputs", "2", "--token", "5", "--json", "--threads", "1"});
+    const auto result =
+        run({"validate", "run.ckpt", "--inputs", "2", "--token", "5", "--json", "--threads", "1"});
     ASSERT_EQ(result.status, 0) << result.err << result.out;
     const auto object = json::parse(result.out);
     EXPECT_EQ(object["layout"], "spectra");
@@ -46,8 +47,8 @@ TEST_F(ValidateProgram, JudgesACheckpoint) {
     EXPECT_LT(object["mixers"]["orthogonality_defect"].get<double>(), 1e-6);
     EXPECT_TRUE(std::filesystem::exists(folder_.path() / "spectra-validate-run.h5"));
 
-    const auto strict = run({"validate", "run.ckpt", "--inputs", "1", "--token", "5", "--require", "largest<=0.5",
-                             "--plot", "none", "--quiet", "--threads", "1"});
+    const auto strict = run({"validate", "run.ckpt", "--inputs", "1", "--token", "5", "--require",
+                             "largest<=0.5", "--plot", "none", "--quiet", "--threads", "1"});
     EXPECT_EQ(strict.status, 1);
     EXPECT_NE(strict.out.find("required largest <= 0.5"), std::string::npos) << strict.out;
 
@@ -60,8 +61,8 @@ TEST_F(ValidateProgram, JudgesACheckpoint) {
 TEST_F(ValidateProgram, SeveralCheckpointsAreATable) {
     train("a", {"--mixer", "cayley"});
     train("b", {"--mixer", "cayley", "--seed", "7"});
-    const auto result = run({"validate", "a.ckpt", "b.ckpt", "--inputs", "1", "--token", "3", "--plot", "none",
-                             "--out", "both", "--threads", "1"});
+    const auto result = run({"validate", "a.ckpt", "b.ckpt", "--inputs", "1", "--token", "3", "--plot",
+                             "none", "--out", "both", "--threads", "1"});
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_NE(result.out.find("verdict"), std::string::npos) << result.out;
     EXPECT_TRUE(std::filesystem::exists(folder_.path() / "both-1.h5"));
@@ -70,8 +71,8 @@ TEST_F(ValidateProgram, SeveralCheckpointsAreATable) {
 
 TEST_F(ValidateProgram, WholeSequencesAndMistakes) {
     train("run", {"--architecture", "gpt"}, "8");
-    const auto all = run({"validate", "run.ckpt", "--token", "all", "--inputs", "1", "--json", "--plot", "none",
-                          "--threads", "1"});
+    const auto all = run({"validate", "run.ckpt", "--token", "all", "--inputs", "1", "--json", "--plot",
+                          "none", "--threads", "1"});
     ASSERT_TRUE(all.status == 0 || all.status == 1) << all.err;
     const auto object = json::parse(all.out);
     EXPECT_NE(object["measured_at"].get<std::string>().find("N = 1016"), std::string::npos) << all.out;
@@ -104,13 +105,14 @@ TEST_F(ValidateProgram, AnyScriptedModule) {
          "print(torch.linalg.svdvals(j)[0].item())\n"},
         options);
     ASSERT_EQ(python.status, 0) << python.err;
-    const auto result = run({"validate", "m.ts", "--input", "x.pt", "--json", "--plot", "none", "--threads", "1"});
+    const auto result =
+        run({"validate", "m.ts", "--input", "x.pt", "--json", "--plot", "none", "--threads", "1"});
     EXPECT_EQ(result.status, 1) << result.err;
     const auto object = json::parse(result.out);
     EXPECT_EQ(object["layout"], "TorchScript");
     EXPECT_NEAR(object["measured"]["largest"].get<double>(), std::stod(python.out), 1e-9);
-    const auto drawn = run({"validate", "m.ts", "--shape", "1,6", "--inputs", "3", "--plot", "none", "--quiet",
-                            "--threads", "1"});
+    const auto drawn = run({"validate", "m.ts", "--shape", "1,6", "--inputs", "3", "--plot", "none",
+                            "--quiet", "--threads", "1"});
     EXPECT_EQ(drawn.status, 1) << drawn.err;
     const auto without = run({"validate", "m.ts"});
     EXPECT_EQ(without.status, 2);

@@ -11,8 +11,8 @@ namespace spectra::testing {
 
 /// A stack of drawn connections with Gaussian branches F_l of the given size, measured without a model: what
 /// the prediction must agree with. `sets`: how many sets of weights take turns; 0: one a connection.
-inline trained::Measurement measured_stack(const std::vector<Mixer>& mixers, int width, double sigma, bool mix,
-                                           unsigned seed, int sets = 0) {
+inline trained::Measurement measured_stack(const std::vector<Mixer>& mixers, int width, double sigma,
+                                           bool mix, unsigned seed, int sets = 0) {
     std::mt19937 engine(seed);
     std::normal_distribution<double> normal;
     const auto draw = [&](Eigen::Index rows, Eigen::Index columns) {

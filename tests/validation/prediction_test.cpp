@@ -89,7 +89,8 @@ TEST(Prediction, OneConnectionAsANetworkOfItsOwn) {
 TEST(Prediction, SeveralInputsInEqualShares) {
     const auto a = measured_stack(drawn(mixers::Family::orthogonal, 2), 10, 0.2, false, 1);
     const auto b = measured_stack(drawn(mixers::Family::gaussian, 2), 10, 0.2, false, 2);
-    const auto both = predict(Part::isotropic, {network_of(a, Part::isotropic), network_of(b, Part::isotropic)}, 2);
+    const auto both =
+        predict(Part::isotropic, {network_of(a, Part::isotropic), network_of(b, Part::isotropic)}, 2);
     const auto first = predict(Part::isotropic, {network_of(a, Part::isotropic)}, 1);
     const auto second = predict(Part::isotropic, {network_of(b, Part::isotropic)}, 1);
     EXPECT_NEAR(both.metrics.window, (first.metrics.window + second.metrics.window) / 2, 5e-4);

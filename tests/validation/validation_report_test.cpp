@@ -55,7 +55,8 @@ TEST(ValidationReport, FileHasTheTrainedGroup) {
     EXPECT_EQ(file.shape("trained/mixers"), (h5::Shape{4, 3, 3}));
     EXPECT_EQ(file.shape("trained/composite_products"), (h5::Shape{4, 3, 3}));
     EXPECT_EQ(file.shape("trained/row_sums"), (h5::Shape{4, 3}));
-    for (const char* name : {"branch_variance", "spectral_norms", "composite_spectral_norms", "layer_wasserstein1"})
+    for (const char* name :
+         {"branch_variance", "spectral_norms", "composite_spectral_norms", "layer_wasserstein1"})
         EXPECT_EQ(file.shape(std::string("trained/") + name), (h5::Shape{4})) << name;
     EXPECT_EQ(file.string_attribute("trained", "verdict"), "FAIL");
     EXPECT_EQ(file.integer_attribute("trained", "step"), 20);
@@ -78,8 +79,8 @@ TEST(ValidationReport, JsonKeepsThePromise) {
     for (const char* key : {"layout", "layers", "streams", "mixers", "composite", "measured", "predicted",
                             "agreement", "verdict", "reasons"})
         EXPECT_TRUE(object.contains(key)) << key;
-    for (const char* key : {"row_sum_defect", "column_sum_defect", "orthogonality_defect", "spectral_norm_max",
-                            "identity_distance", "diagonal_dominant_share"})
+    for (const char* key : {"row_sum_defect", "column_sum_defect", "orthogonality_defect",
+                            "spectral_norm_max", "identity_distance", "diagonal_dominant_share"})
         EXPECT_TRUE(object["mixers"].contains(key)) << key;
     for (const char* key : {"column_sum_min", "column_sum_max", "spectral_norm"})
         EXPECT_TRUE(object["composite"].contains(key)) << key;
@@ -104,7 +105,8 @@ TEST(ValidationReport, FiguresHaveTheirPanels) {
     ASSERT_EQ(figure.panels.size(), 4U);
     double mass = 0;
     const auto& bars = figure.panels[1].series.front();
-    for (std::size_t k = 0; k < bars.y.size(); ++k) mass += bars.y[k] * (bars.x[k + 1] - bars.x[k]) * std::log(10.0);
+    for (std::size_t k = 0; k < bars.y.size(); ++k)
+        mass += bars.y[k] * (bars.x[k + 1] - bars.x[k]) * std::log(10.0);
     EXPECT_NEAR(mass, 1, 0.02);
     EXPECT_EQ(figure.panels[3].series.size(), 3U);
     EXPECT_EQ(evolution_figure({v, v}).panels.size(), 4U);

@@ -330,7 +330,8 @@ TEST(Transformer, StaticMappingsSeeNoInput) {
         const auto size = connection.mixer()->size();
         const auto mapped = 4 + 4 + size, per_connection = mapped * 16 + 16 + 3;
         EXPECT_EQ(parameter_count(dynamic) - parameter_count(model), 4 * per_connection);
-        const auto a = connection.mixing(torch::randn({2, 3, 16})), b = connection.mixing(torch::randn({2, 3, 16}));
+        const auto a = connection.mixing(torch::randn({2, 3, 16})),
+                   b = connection.mixing(torch::randn({2, 3, 16}));
         EXPECT_TRUE(torch::equal(a.matrix, b.matrix));
         EXPECT_TRUE(torch::equal(a.pre, b.pre));
         EXPECT_TRUE(torch::equal(a.post, b.post));
