@@ -17,14 +17,11 @@ int figure(const FigureRequest& request, const std::string& command);
 /// The numbers of a figure:
 ///
 ///     / attributes               those of every result file (report/result_file.hpp)
-///     /figure                    attributes name, title, caption, points and uncertified (of theory), and
-///     the
+///     /figure                    attributes name, title, caption, points and uncertified (of theory), and the
 ///                                figure's single numbers by name
-///     /figure/panel-<i>          attributes heading, x_label, y_label, x_scale, y_scale: "linear", or
-///     "log10",
+///     /figure/panel-<i>          attributes heading, x_label, y_label, x_scale, y_scale: "linear", or "log10",
 ///                                where the datasets hold log10 of the quantity
-///     /figure/panel-<i>/<name>   a series: `x`, `y`, of a band `lower`; attributes label, mark. Of filled
-///     steps
+///     /figure/panel-<i>/<name>   a series: `x`, `y`, of a band `lower`; attributes label, mark. Of filled steps
 ///                                x has one more, the edges
 void write_figure_file(const std::string& name, const Drawing& drawing, const report::Provenance& provenance,
                        const std::filesystem::path& path);
