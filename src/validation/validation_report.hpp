@@ -21,8 +21,9 @@ namespace spectra::validation {
 ///         identity_distances (L), pre, post (L,n)
 ///         branch_variance, branch_mixer_share, branch_core_variance, layer_wasserstein1 (L)
 ///         branch_singular_values (L,·), layer_singular_values (L,N): F_l and Y_l at the first input
-///         composite_products (L,n,n), composite_column_sums (L,2: least, largest), composite_spectral_norms
-///         (L) predictions/<part>   attributes: metrics, wasserstein1, certified, doubt
+///         composite_products (L,n,n), composite_column_sums (L,2: least, largest),
+///         composite_spectral_norms (L)
+///         predictions/<part>   attributes: metrics, wasserstein1, certified, doubt
 void write_validation_file(const Validation& validation, const report::Provenance& provenance,
                            const std::filesystem::path& path);
 
