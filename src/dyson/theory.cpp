@@ -11,6 +11,7 @@
 #include "dyson/site_draws.hpp"
 #include "dyson/tied.hpp"
 #include "dyson/tracker.hpp"
+#include "dyson/unresolved.hpp"
 
 #include <omp.h>
 
@@ -326,6 +327,9 @@ Theory solve(const Network& network, Method method, const Options& options) {
         summary.passes = static_cast<long>(law.passes);
         summary.descents = law.descents;
     }
+    if (!law.complete && method == Method::operator_valued)
+        summary.unresolved = leave_unresolved(law, PotentialReader(network), summary.mean_square_exact,
+                                              summary.log_mean_exact);
     theory.law = Spectrum::from_density(law.density);
     summary.tail_exponent = law.density.tail_exponent;
     if (sampled) summary.average_error = site_error(network, theory.law);

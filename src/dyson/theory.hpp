@@ -57,6 +57,12 @@ struct Curve {
     std::size_t size() const { return log_s.size(); }
 };
 
+/// The lowest part of a law whose mass is known and whose density is not.
+struct Unresolved {
+    double mass = 0;
+    double log_below = 0;  ///< all of it lies below this ln s
+};
+
 /// How a solve ended. The defaults mean that nothing was solved.
 struct Summary {
     bool certified = false;              ///< every point, and the checks below
@@ -74,7 +80,9 @@ struct Summary {
     std::optional<double> mean_fourth_exact = {};    ///< E s⁴, where a formula is known
     double mean_fourth = 0;                          ///< of the solved law
     std::optional<double> tail_exponent_exact = {};  ///< of the density per ln s at small s: 2/(1 + κ)
-    double tail_exponent = 0;                        ///< measured at the lower end of the solved points
+    double tail_exponent = 0;                        ///< of the law below the solved points; 0: none there
+    /// The lowest part of the law where only its mass is known (unresolved.hpp); the rest is certified.
+    std::optional<Unresolved> unresolved = {};
     std::optional<double> average_error = {};  ///< activations: relative error of g by the sampled sites
     double largest_residual = 0;
     double seconds = 0;

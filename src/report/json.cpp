@@ -78,6 +78,10 @@ Json theory_object(const dyson::Theory& theory) {
     where_known("mean_fourth_exact", summary.mean_fourth_exact);
     object["tail_exponent"] = number(summary.tail_exponent);
     where_known("tail_exponent_exact", summary.tail_exponent_exact);
+    if (summary.unresolved) {
+        object["unresolved_mass"] = number(summary.unresolved->mass);
+        object["unresolved_log_below"] = number(summary.unresolved->log_below);
+    }
     where_known("average_error", summary.average_error);
     object["support"] = Json::array();
     for (const auto& band : theory.law.density().support) {

@@ -166,6 +166,10 @@ void write_theory(h5::File& file, const dyson::Theory& theory) {
     where_known("mean_fourth_exact", summary.mean_fourth_exact);
     file.write_attribute(group, "tail_exponent", summary.tail_exponent);
     where_known("tail_exponent_exact", summary.tail_exponent_exact);
+    if (summary.unresolved) {
+        file.write_attribute(group, "unresolved_mass", summary.unresolved->mass);
+        file.write_attribute(group, "unresolved_log_below", summary.unresolved->log_below);
+    }
     where_known("average_error", summary.average_error);
     file.write_attribute(group, "largest_residual", summary.largest_residual);
 }

@@ -63,6 +63,10 @@ dyson::Theory read_theory(const Reader& in, dyson::Method method) {
     density.density_log = in.doubles(law + "/density_log");
     density.weight = in.doubles(law + "/weight");
     density.cumulative = in.doubles(law + "/cumulative");
+    if (law == group) {
+        density.mass_below = in.number(group, "mass_below_range");
+        density.tail_exponent = in.number(group, "tail_exponent");
+    }
     const auto bands = in.doubles(group + "/log_support");
     for (std::size_t k = 0; k + 1 < bands.size(); k += 2) density.support.push_back({bands[k], bands[k + 1]});
     const auto atoms = in.doubles(group + "/log_atoms");
@@ -77,6 +81,8 @@ dyson::Theory read_theory(const Reader& in, dyson::Method method) {
     theory.summary.mass = in.number(group, "mass");
     theory.summary.mean_square = in.number(group, "mean_square");
     theory.summary.seconds = in.number(group, "seconds");
+    if (const double mass = in.number(group, "unresolved_mass", 0); mass > 0)
+        theory.summary.unresolved = {mass, in.number(group, "unresolved_log_below")};
     return theory;
 }
 

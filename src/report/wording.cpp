@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numbers>
 
 namespace spectra::report {
 
@@ -16,6 +17,10 @@ std::string long_name(const std::string& source) {
 }
 
 std::string certificate(const dyson::Summary& summary) {
+    if (summary.certified && summary.unresolved)
+        return fmt::format("certified; {} lie below s = {}, where rounding hides their density",
+                           percent(summary.unresolved->mass),
+                           power_of_ten(summary.unresolved->log_below / std::numbers::ln10));
     if (summary.certified) return "certified";
     if (summary.uncertified > 0) {
         return fmt::format("{} of {} points NOT certified", summary.uncertified, summary.points);

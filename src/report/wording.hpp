@@ -10,7 +10,8 @@ namespace spectra::report {
 /// "operator-valued theory", "scalar theory", "simulation" for ov, scalar, montecarlo.
 std::string long_name(const std::string& source);
 
-/// "certified", or "3 of 400 points NOT certified", or "NOT certified: reason".
+/// "certified" (and which share lies where rounding hides its density), or "3 of 400 points NOT certified", or
+/// "NOT certified: reason".
 std::string certificate(const dyson::Summary& summary);
 
 /// "100 samples, N = 100", or "40 of 100 samples, N = 100" of a run that was stopped.

@@ -522,7 +522,8 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
     if (const auto* p = v.predicted())
         page.entry("theory",
                    fmt::format("{}; {}", p->networks.front().title,
-                               p->doubt.empty() ? "certified" : "NOT certified: " + p->doubt),
+                               p->doubt.empty() ? report::certificate(p->theories.front().summary)
+                                                  : "NOT certified: " + p->doubt),
                    p->doubt.empty() ? nullptr : "31");
     page.blank();
     std::vector<std::pair<std::string, Metrics>> sources;
