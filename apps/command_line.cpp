@@ -9,13 +9,16 @@
 #include "figure.hpp"
 #include "help.hpp"
 #include "info.hpp"
+#include "man.hpp"
 #include "nearest.hpp"
 #include "network/input.hpp"
 #include "request.hpp"
 #include "sweep.hpp"
+#include "values.hpp"
 #include "version.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -28,48 +31,6 @@ namespace spectra::cli {
 
 namespace {
 
-constexpr const char* examples = R"(Examples:
-  spectra --mixer cayley --depth 10
-      theory, simulation, spectra-cayley-L10.h5 and .png
-  spectra --mixer bistochastic --depth 10 --noise 0.1 --samples 500 --out run1
-      more noise, more samples, files run1.h5 and run1.png
-  spectra --mixer my-mixers.csv --sigma2 0.01 --theory ov
-      your own matrices
-  spectra --mixer orthogonal --branch activation --activation gelu
-      the slopes of an activation in the branch
-  spectra --mixer bistochastic --branch hyper-connection --depth 20
-      a branch that reads one mix of the streams
-  spectra --mixer orthogonal --theory none --samples 0 --omega "0.3+0.05i,1+0.01i" --json
-      g at two points, for a machine to read
-  spectra --mixer cayley --sensitivity --average 20
-      what the metrics depend on, and how far another draw of the mixers could be
-  spectra compare
-      six mixers at three depths: two figures, a ranked table, spectra-compare.h5
-  spectra compare --mixers cayley,my-mixers.csv --depths 10,50 --plot pdf --table tex
-      your own, for a paper; what is in the file already is not computed again
-  spectra figure bands
-      one of ten pictures with its numbers beside it; spectra figure lists them
-  spectra depth-limit --mixer bistochastic --sigma2 0.005
-      how deep these mixers can go
-  spectra sweep --mixers bistochastic,cayley --depths 1,2,10 --noises 0.05,0.2 --seeds 1:5
-      sixty networks in one file, with a table; the same command again goes on after a kill
-  spectra train gyroscope --architecture edelta
-      a model of the EΔ paper on its task, with trivial predictors beside its loss
-  spectra validate spectra-gyroscope-edelta.ckpt
-      is the trained model still an isometry, and does theory say why
-  spectra validate model.safetensors --require "norm<=1.05"
-      the mixers of a weight file; exit status 1 where they fail
-  spectra info run1.h5
-      what a result file holds
-
-Exit status:
-  0    done
-  1    done, and the verdict of validate is negative
-  2    bad command line or input; nothing was computed or written
-  3    could not finish: points left uncertified (the file marks them), out of memory, disk full
-  130  interrupted by Ctrl-C; finished samples are kept (press twice to stop at once)
-)";
-
 /// The program's app and what its options fill.
 struct CommandLine {
     Request request;
@@ -79,7 +40,7 @@ struct CommandLine {
     FigureRequest figure_request;
     TrainRequest train_request;
     ValidateRequest validate_request;
-    std::string info_file, shell;
+    std::string info_file, shell, page;
     CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, figure.",
                  "spectra"};
     CLI::App* depth = nullptr;
@@ -90,6 +51,7 @@ struct CommandLine {
     CLI::App* validate = nullptr;
     CLI::App* info = nullptr;
     CLI::App* completion = nullptr;
+    CLI::App* man = nullptr;
 
     CommandLine() {
         // Unknown words are kept, so that they can be answered with the nearest name.
@@ -106,44 +68,42 @@ struct CommandLine {
                },
                "version, git commit and features")
             ->group("About");
-        app.footer(examples);
-        app.formatter_fn([](const CLI::App* a, std::string, CLI::AppFormatMode) {
-            return help_page(*a, "spectra --mixer NAME|FILE [options], or spectra COMMAND …");
-        });
+        app.formatter_fn([](const CLI::App* a, std::string, CLI::AppFormatMode) { return help_page(*a); });
 
-        compare = add_command("compare", "mixers × depths in one figure and one file", " [options]");
+        compare = add_command("compare", "mixers × depths in one figure and one file");
         add_options(*compare, compare_request);
-        figure = add_command("figure", "other pictures of theory, simulation and training", "");
+        figure = add_command("figure", "other pictures of theory, simulation and training");
         add_options(*figure, figure_request);
-        depth = add_command("depth-limit", "how deep a mixer can go", " --mixer NAME|FILE [options]");
+        depth = add_command("depth-limit", "how deep a mixer can go");
         add_options(*depth, depth_request);
-        sweep = add_command("sweep", "a grid of networks, restartable", " --mixers NAME,NAME… [options]");
+        sweep = add_command("sweep", "a grid of networks, restartable");
         add_options(*sweep, sweep_request);
-        train = add_command("train", "train a model, write checkpoints and a log",
-                            " [--architecture NAME] [options]");
+        train = add_command("train", "train a model, write checkpoints and a log");
         add_options(*train, train_request);
-        validate = add_command("validate", "measure a trained model's isometry against theory", "");
+        validate = add_command("validate", "measure a trained model's isometry against theory");
         add_options(*validate, validate_request);
         info = add_command("info", "say what a result file holds");
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
         completion = add_command("completion", "print the completion script of a shell");
-        completion->add_option("shell", shell, "bash or zsh")->type_name("bash|zsh");
+        completion->add_option("SHELL", shell, "the shell")->type_name("bash|zsh");
+        man = add_command("man", "print the manual page, of all or of one command");
+        man->add_option("[COMMAND]", page, "whose page")
+            ->type_name(fmt::format("{}", fmt::join(command_names(), "|")));
+        for (auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
+            command->set_help_flag("--help,-h", "this page")->group("About");
+    }
+
+    std::vector<std::string> command_names() const {
+        std::vector<std::string> names;
+        for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
+            names.push_back(command->get_name());
+        return names;
     }
 
 private:
-    CLI::App* add_command(const std::string& name, const std::string& description,
-                          const std::string& words = "") {
+    CLI::App* add_command(const std::string& name, const std::string& description) {
         auto* const command = app.add_subcommand(name, description);
         command->allow_extras();
-        command->footer("");
-        command->set_help_flag("--help,-h", "this page");
-        command->formatter_fn([name, words](const CLI::App* a, std::string, CLI::AppFormatMode) {
-            std::string usage = "spectra " + name + words;
-            for (const auto* option :
-                 a->get_options([](const CLI::Option* o) { return o->get_positional(); }))
-                usage += " " + option->get_type_name();
-            return help_page(*a, usage);
-        });
         return command;
     }
 };
@@ -166,9 +126,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
                         near ? fmt::format("; did you mean '{}'?", *near) : "; spectra --help lists them"));
     }
     if (!is_main) throw std::invalid_argument(fmt::format("{}{}: one word too many", where, in_quotes(word)));
-    std::vector<std::string> commands;
-    for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
-        commands.push_back(command->get_name());
+    const auto commands = line.command_names();
     if (!nearest(word, commands))
         if (const auto mixer = nearest(word, family_names()))
             throw std::invalid_argument(
@@ -218,6 +176,12 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
     }
     if (line.completion->parsed()) {
         print(completion_script(line.app, line.shell));
+        return done;
+    }
+    if (line.man->parsed()) {
+        print(line.page.empty()
+                  ? man_page(line.app)
+                  : man_page(*line.app.get_subcommand(to_choice("man", line.page, line.command_names()))));
         return done;
     }
     return analyse(line.request, command);

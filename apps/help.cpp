@@ -1,6 +1,9 @@
 #include "help.hpp"
 
+#include "exit_status.hpp"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,6 +15,7 @@ namespace {
 
 constexpr std::size_t page_width = 96;
 constexpr std::size_t left_column = 31;
+constexpr std::size_t longest_value = 44;
 
 /// Stands for a blank at which a line is not broken.
 constexpr char unbroken = '\x1f';
@@ -38,58 +42,178 @@ std::string entry(const std::string& left, const std::string& right) {
     bool fresh = true;
     std::size_t begin = 0;
     while (begin < right.size()) {
-        const auto end = std::min(right.find(' ', begin), right.size());
+        auto end = std::min(right.find(' ', begin), right.size());
+        // What fits no line is broken behind a comma.
+        if (end - begin > page_width - left_column) {
+            const auto comma = right.rfind(',', begin + page_width - left_column - 1);
+            if (comma != std::string::npos && comma > begin) end = comma + 1;
+        }
         const std::string word = right.substr(begin, end - begin);
-        if (!fresh && length(line) + 1 + length(word) > page_width) {
+        const std::string gap = fresh || right[begin - 1] != ' ' ? "" : " ";
+        if (!fresh && length(line + gap + word) > page_width) {
             page += line + '\n';
             line = std::string(left_column, ' ');
             fresh = true;
         }
-        line += (fresh ? "" : " ") + word;
+        line += (fresh ? "" : gap) + word;
         fresh = false;
-        begin = end + 1;
+        begin = end + (end < right.size() && right[end] == ' ' ? 1 : 0);
     }
     page += line + '\n';
     std::replace(page.begin(), page.end(), unbroken, ' ');
     return page;
 }
 
-std::string left_of(const CLI::Option& option) {
-    const std::string name = option.get_positional() ? option.get_name(true) : option.get_name(false, true);
-    if (option.get_positional() || option.get_expected_min() == 0) return name;
+/// A positional in a line of usage: what is accepted, or its name where that is a long list.
+std::string placeholder(const CLI::Option& option) {
     const std::string value = option.get_type_name();
-    // A long list of names is in the description.
-    return name + " " + (length(value) <= 44 ? value : value.ends_with("FILE") ? "NAME|FILE" : "NAME");
+    return value.empty() || length(value) > longest_value ? option.get_name(true) : value;
 }
 
-std::string right_of(const CLI::Option& option) {
-    std::string initial = option.get_default_str();
-    if (initial.empty()) return option.get_description();
+std::vector<const CLI::Option*> positionals(const CLI::App& app) {
+    return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
+}
+
+std::string name_with_positionals(const CLI::App& command) {
+    std::string words = command.get_name();
+    for (const auto* option : positionals(command)) words += " " + placeholder(*option);
+    return words;
+}
+
+ShownOption shown(const CLI::Option& option) {
+    const std::string value = option.get_type_name();
+    const bool is_long = length(value) > longest_value;
+    ShownOption result{option.get_name(false, true), "", option.get_description(), option.get_default_str()};
+    if (option.get_positional()) {
+        result.names = placeholder(option);
+        if (is_long)
+            result.description += ": " + fmt::format("{}", fmt::join(CLI::detail::split(value, '|'), ", "));
+    } else if (option.get_expected_min() > 0) {
+        // The description has the names of a long list.
+        result.value = !is_long ? value : value.ends_with("FILE") ? "NAME|FILE" : "NAME";
+    }
+    return result;
+}
+
+std::string page_entry(const ShownOption& option) {
+    const std::string left = option.value.empty() ? option.names : option.names + " " + option.value;
+    if (option.initial.empty()) return entry(left, option.description);
+    std::string initial = option.initial;
     std::replace(initial.begin(), initial.end(), ' ', unbroken);
-    return option.get_description() + " [default:" + unbroken + initial + "]";
+    return entry(left, option.description + " [default:" + unbroken + initial + "]");
+}
+
+/// Options without which a command cannot do anything.
+std::string needed_options(const std::string& command) {
+    if (command == "depth-limit") return " --mixer NAME|FILE";
+    if (command == "sweep") return " --mixers NAME,NAME…";
+    return "";
 }
 
 }  // namespace
 
-std::string help_page(const CLI::App& app, const std::string& usage) {
-    std::string page = app.get_description() + "\n\nUsage: " + usage + "\n";
-    const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+std::vector<ShownGroup> shown_groups(const CLI::App& app) {
+    std::vector<ShownGroup> groups(1);
+    groups.front().name = "Arguments";
+    for (const auto* option : positionals(app)) groups.front().options.push_back(shown(*option));
+    for (const auto& name : app.get_groups()) {
+        if (name.empty()) continue;
+        ShownGroup group{name, {}};
+        for (const auto* option : app.get_options(
+                 [&](const CLI::Option* o) { return o->get_group() == name && !o->get_positional(); }))
+            group.options.push_back(shown(*option));
+        groups.push_back(std::move(group));
+    }
+    std::erase_if(groups, [](const ShownGroup& group) { return group.options.empty(); });
+    return groups;
+}
+
+std::vector<std::string> usage(const CLI::App& app) {
+    if (app.get_parent() == nullptr)
+        return {app.get_name() + " --mixer NAME|FILE [options]", app.get_name() + " COMMAND …"};
+    const auto named = app.get_options(
+        [&app](const CLI::Option* o) { return o->nonpositional() && o != app.get_help_ptr(); });
+    return {fmt::format("{} {}{}{}", app.get_parent()->get_name(), name_with_positionals(app),
+                        needed_options(app.get_name()), named.empty() ? "" : " [options]")};
+}
+
+std::vector<Entry> shown_commands(const CLI::App& app) {
+    std::vector<Entry> commands;
+    for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        commands.push_back({name_with_positionals(*command), command->get_description()});
+    return commands;
+}
+
+std::vector<Entry> examples(const CLI::App& app) {
+    static const std::vector<Entry> all{
+        {"spectra --mixer cayley --depth 10", "theory, simulation, spectra-cayley-L10.h5 and .png"},
+        {"spectra --mixer bistochastic --depth 10 --noise 0.1 --samples 500 --out run1",
+         "more noise, more samples, files run1.h5 and run1.png"},
+        {"spectra --mixer my-mixers.csv --sigma2 0.01 --theory ov", "your own matrices"},
+        {"spectra --mixer orthogonal --branch activation --activation gelu",
+         "the slopes of an activation in the branch"},
+        {"spectra --mixer bistochastic --branch hyper-connection --depth 20",
+         "a branch that reads one mix of the streams"},
+        {"spectra --mixer orthogonal --theory none --samples 0 --omega \"0.3+0.05i,1+0.01i\" --json",
+         "g at two points, for a machine to read"},
+        {"spectra --mixer cayley --sensitivity --average 20",
+         "what the metrics depend on, and how far another draw of the mixers could be"},
+        {"spectra compare", "six mixers at three depths: two figures, a ranked table, spectra-compare.h5"},
+        {"spectra compare --mixers cayley,my-mixers.csv --depths 10,50 --plot pdf --table tex",
+         "your own, for a paper; what is in the file already is not computed again"},
+        {"spectra figure bands", "one of ten pictures with its numbers beside it; spectra figure lists them"},
+        {"spectra depth-limit --mixer bistochastic --sigma2 0.005", "how deep these mixers can go"},
+        {"spectra sweep --mixers bistochastic,cayley --depths 1,2,10 --noises 0.05,0.2 --seeds 1:5",
+         "sixty networks in one file, with a table; the same command again goes on after a kill"},
+        {"spectra train gyroscope --architecture edelta",
+         "a model of the EΔ paper on its task, with trivial predictors beside its loss"},
+        {"spectra validate spectra-gyroscope-edelta.ckpt",
+         "is the trained model still an isometry, and does theory say why"},
+        {"spectra validate model.safetensors --require \"norm<=1.05\"",
+         "the mixers of a weight file; exit status 1 where they fail"},
+        {"spectra info run1.h5", "what a result file holds"},
+        {"spectra man | man -l -", "the manual page, where it is not installed"},
+    };
+    if (app.get_parent() == nullptr) return all;
+    const std::string begin = app.get_parent()->get_name() + " " + app.get_name();
+    std::vector<Entry> own;
+    for (const auto& example : all)
+        if (example.name == begin || example.name.starts_with(begin + " ")) own.push_back(example);
+    return own;
+}
+
+const std::vector<Entry>& exit_statuses() {
+    static const std::vector<Entry> statuses{
+        {std::to_string(done), "done"},
+        {std::to_string(verdict_negative), "done, and the verdict of validate is negative"},
+        {std::to_string(bad_input), "bad command line or input; nothing was computed or written"},
+        {std::to_string(not_finished),
+         "could not finish: points left uncertified (the file marks them), out of memory, disk full"},
+        {std::to_string(was_interrupted),
+         "interrupted by Ctrl-C; finished samples are kept (press twice to stop at once)"},
+    };
+    return statuses;
+}
+
+std::string help_page(const CLI::App& app) {
+    std::string page =
+        fmt::format("{}\n\nUsage: {}\n", app.get_description(), fmt::join(usage(app), ", or "));
+    const auto commands = shown_commands(app);
     if (!commands.empty()) page += "\nCommands:\n";
-    for (const auto* command : commands) {
-        std::string left = command->get_name();
-        for (const auto* option :
-             command->get_options([](const CLI::Option* o) { return o->get_positional(); }))
-            left +=
-                " " + (option->get_type_name().empty() ? option->get_name(true) : option->get_type_name());
-        page += entry(left, command->get_description());
+    for (const auto& command : commands) page += entry(command.name, command.text);
+    for (const auto& group : shown_groups(app)) {
+        page += fmt::format("\n{}:\n", group.name);
+        for (const auto& option : group.options) page += page_entry(option);
     }
-    for (const auto& group : app.get_groups()) {
-        const auto options = app.get_options([&](const CLI::Option* o) { return o->get_group() == group; });
-        if (group.empty() || options.empty()) continue;
-        page += fmt::format("\n{}:\n", group);
-        for (const auto* option : options) page += entry(left_of(*option), right_of(*option));
+    const auto shown_examples = examples(app);
+    if (!shown_examples.empty()) page += "\nExamples:\n";
+    for (const auto& example : shown_examples)
+        page += fmt::format("  {}\n      {}\n", example.name, example.text);
+    if (app.get_parent() == nullptr) {
+        page += "\nExit status:\n";
+        for (const auto& status : exit_statuses())
+            page += fmt::format("  {:<4} {}\n", status.name, status.text);
     }
-    if (!app.get_footer().empty()) page += "\n" + app.get_footer();
     return page;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -8,8 +9,40 @@ class App;
 
 namespace spectra::cli {
 
-/// The page of --help: usage, commands, options by group with their defaults, the app's footer. At most 100
-/// columns wide.
-std::string help_page(const CLI::App& app, const std::string& usage);
+/// A name and what it stands for: an example and what it does, an exit status and its meaning.
+struct Entry {
+    std::string name, text;
+};
+
+/// An option or positional as help and the manual show it.
+struct ShownOption {
+    std::string names;        ///< "--depth"; of a positional what stands in its place: "FILE.h5"
+    std::string value;        ///< "L"; none of flags and positionals
+    std::string description;  ///< without the default
+    std::string initial;      ///< the default, "" where there is none
+};
+
+struct ShownGroup {
+    std::string name;
+    std::vector<ShownOption> options;
+};
+
+/// Positionals first, as "Arguments", then the app's own groups in their order.
+std::vector<ShownGroup> shown_groups(const CLI::App& app);
+
+/// "spectra info FILE.h5": ways to call the program or one of its commands.
+std::vector<std::string> usage(const CLI::App& app);
+
+/// The commands of the program and what stands behind their names: "info FILE.h5".
+std::vector<Entry> shown_commands(const CLI::App& app);
+
+/// All of the program, or those of one command.
+std::vector<Entry> examples(const CLI::App& app);
+
+const std::vector<Entry>& exit_statuses();
+
+/// The page of --help: usage, commands, options by group with their defaults, examples; of the program itself
+/// also what its exit status says. At most 100 columns wide.
+std::string help_page(const CLI::App& app);
 
 }  // namespace spectra::cli

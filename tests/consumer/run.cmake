@@ -23,3 +23,15 @@ execute_process(COMMAND "${prefix}/bin/spectra" --version OUTPUT_VARIABLE text R
 if(NOT rc EQUAL 0 OR NOT text MATCHES "${VERSION}")
     message(FATAL_ERROR "installed spectra --version (${rc}): ${text}")
 endif()
+
+# So are its manual page and completions.
+foreach(file IN ITEMS share/man/man1/spectra.1 share/bash-completion/completions/spectra
+        share/zsh/site-functions/_spectra)
+    if(NOT EXISTS "${prefix}/${file}")
+        message(FATAL_ERROR "not installed: ${file}")
+    endif()
+endforeach()
+file(READ "${prefix}/share/man/man1/spectra.1" text)
+if(NOT text MATCHES "\\.TH \"SPECTRA\" 1")
+    message(FATAL_ERROR "spectra.1 is no manual page")
+endif()

@@ -1,0 +1,211 @@
+#include "man.hpp"
+
+#include "help.hpp"
+#include "version.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace spectra::cli {
+
+namespace {
+
+const std::vector<std::string> description{
+    "spectra computes the singular values of the Jacobian J = Y_L ··· Y_2 Y_1, Y_l = A_l ⊗ I + X_l, of a "
+    "deep "
+    "residual network with n coupled streams: A_l is the n×n mixer of the skip connection, X_l a random "
+    "branch. It solves the theory of infinite width, simulates networks of finite width, compares the two "
+    "and "
+    "draws both.",
+    "Without a command it analyses one network, prints a page and writes a result file and a figure. A "
+    "command comes first, its own options behind it.",
+    "Progress goes to standard error, and only to a terminal. An error is one line: what was wrong, where, "
+    "what is accepted.",
+};
+
+const std::vector<Entry> environment{
+    {"NO_COLOR", "where it is set and not empty, what is printed has no colours"},
+    {"LC_ALL, LC_CTYPE, LANG",
+     "what is printed is in Unicode where the first of them that is set names UTF-8, else in ASCII"},
+    {"OMP_NUM_THREADS",
+     "threads where --threads is not given; Torch's work in train and validate takes all cores"},
+    {"PATH", "where gnuplot is looked for"},
+    {"OMPI_COMM_WORLD_RANK and _SIZE, PMI_RANK and _SIZE, SLURM_PROCID and SLURM_STEP_NUM_TASKS",
+     "set by mpirun and srun: which of the processes that share the work this one is"},
+};
+
+const std::vector<Entry> files{
+    {"STEM.h5", "everything a run found, in HDF5; STEM is what --out says. spectra info describes one"},
+    {"STEM.png, STEM.svg, STEM.pdf", "figures, see --plot"},
+    {"STEM.md, STEM.csv, STEM.tex", "tables of compare; sweep and train write STEM.csv"},
+    {"STEM.parts", "sweep: networks that are finished, until all are"},
+    {"STEM.ckpt, STEM.ckpt.previous", "train: the last two checkpoints, as torch.save writes them"},
+    {"spectra-torch", "beside the program: what train and validate start where they need Torch"},
+};
+
+constexpr unsigned no_break = 0xA0;
+
+/// The code point at text[at], which goes on to the next.
+unsigned code_point(const std::string& text, std::size_t& at) {
+    const auto byte = [&](std::size_t k) {
+        return static_cast<unsigned>(static_cast<unsigned char>(text[k]));
+    };
+    const unsigned first = byte(at++);
+    if (first < 0x80U) return first;
+    const unsigned length = first >= 0xF0U ? 3 : first >= 0xE0U ? 2 : 1;
+    unsigned point = first & (0x3FU >> length);
+    for (unsigned k = 0; k < length && at < text.size(); ++k) point = point << 6U | (byte(at++) & 0x3FU);
+    return point;
+}
+
+/// What groff would turn into a request, an escape or a typographic quote has a name.
+std::string roff_character(unsigned c) {
+    switch (c) {
+        case '\\':
+            return "\\e";
+        case '-':
+            return "\\-";
+        case '\'':
+            return "\\(aq";
+        case '"':
+            return "\\(dq";
+        case '`':
+            return "\\(ga";
+        case '^':
+            return "\\(ha";
+        case '~':
+            return "\\(ti";
+        case '\n':
+            return " ";
+        case no_break:
+            return "\\ ";
+        default:
+            return c < 0x80U ? std::string(1, static_cast<char>(c)) : fmt::format("\\[u{:04X}]", c);
+    }
+}
+
+std::string bold(const std::string& text) {
+    return "\\fB" + roff_text(text) + "\\fP";
+}
+
+std::string italic(const std::string& text) {
+    return "\\fI" + roff_text(text) + "\\fP";
+}
+
+/// A title as pages write them.
+std::string capitals(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return roff_text(text);
+}
+
+std::string section(const std::string& name) {
+    return fmt::format(".SH \"{}\"\n", capitals(name));
+}
+
+/// `tag` is roff already.
+std::string item(const std::string& tag, const std::string& text) {
+    return fmt::format(".TP\n{}\n{}\n", tag, roff_text(text));
+}
+
+std::string items(const std::string& title, const std::vector<Entry>& entries) {
+    if (entries.empty()) return "";
+    std::string lines = section(title);
+    for (const auto& entry : entries) lines += item(bold(entry.name), entry.text);
+    return lines;
+}
+
+/// Words to be typed in bold, those that stand for others in italics.
+std::string typed_words(const std::string& line) {
+    std::vector<std::string> words;
+    for (const auto& word : CLI::detail::split(line, ' ')) {
+        const bool is_typed = std::all_of(
+            word.begin(), word.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '-' || c == '|'; });
+        words.push_back(is_typed ? bold(word) : word.starts_with('[') ? roff_text(word) : italic(word));
+    }
+    return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string usage_lines(const CLI::App& app) {
+    std::vector<std::string> lines;
+    for (const auto& line : usage(app)) lines.push_back(typed_words(line));
+    return fmt::format("{}\n", fmt::join(lines, "\n.br\n"));
+}
+
+std::string options(const CLI::App& app) {
+    std::string lines;
+    for (const auto& group : shown_groups(app)) {
+        lines += fmt::format(".SS \"{}\"\n", roff_text(group.name));
+        for (const auto& option : group.options)
+            lines +=
+                item(bold(option.names) + (option.value.empty() ? "" : " " + italic(option.value)),
+                     option.description +
+                         (option.initial.empty() ? "" : fmt::format(" [default:\u00A0{}]", option.initial)));
+    }
+    return lines;
+}
+
+/// Of a whole program, whose commands have a section each, or of one command.
+std::string sections(const CLI::App& app) {
+    if (app.get_parent() != nullptr) return section("Options") + options(app);
+    std::string lines = section("Description");
+    for (const auto& paragraph : description) lines += fmt::format(".PP\n{}\n", roff_text(paragraph));
+    lines += section("Commands");
+    for (const auto& command : shown_commands(app)) lines += item(typed_words(command.name), command.text);
+    lines += section("Options") + options(app);
+    for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        lines += section(app.get_name() + " " + command->get_name()) + usage_lines(*command) + ".PP\n" +
+                 roff_text(command->get_description()) + "\n" + options(*command);
+    return lines;
+}
+
+/// What whatis(1) shows begins without a capital and has no full stop.
+std::string short_description(const CLI::App& app) {
+    std::string text = app.get_description();
+    if (text.ends_with('.')) text.pop_back();
+    if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+    return text;
+}
+
+}  // namespace
+
+std::string roff_text(const std::string& text) {
+    constexpr std::size_t long_word = 40;
+    std::string roff;
+    std::size_t word = 0;  // where the one at hand begins
+    for (std::size_t at = 0; at < text.size();) {
+        const unsigned c = code_point(text, at);
+        roff += roff_character(c);
+        if (c == '.' && at == 1) roff = "\\&.";
+        if (c == ' ') word = at;
+        const bool goes_on = at < text.size() && text[at] != ' ';
+        if ((c == ',' || c == '|') && goes_on &&
+            std::min(text.find(' ', word), text.size()) - word > long_word)
+            roff += "\\:";
+    }
+    return roff;
+}
+
+std::string man_page(const CLI::App& app) {
+    const bool is_whole = app.get_parent() == nullptr;
+    const std::string name = is_whole ? app.get_name() : app.get_parent()->get_name() + "-" + app.get_name();
+    return fmt::format(
+               ".\\\" Written by spectra man, from the words of spectra --help.\n"
+               ".TH \"{}\" 1 \"\" \"spectra {}\" \"User Commands\"\n.nh\n.ad l\n",
+               capitals(name), roff_text(version::number)) +
+           section("Name") + fmt::format("{} \\- {}\n", roff_text(name), roff_text(short_description(app))) +
+           section("Synopsis") + usage_lines(app) + sections(app) + items("Exit status", exit_statuses()) +
+           (is_whole ? items("Environment", environment) + items("Files", files) : "") +
+           items("Examples", examples(app)) + section("See also") +
+           (is_whole
+                ? "\\fBgnuplot\\fP(1), \\fBmpirun\\fP(1), \\fBh5dump\\fP(1); a tutorial, the theory and the "
+                  "formats of files in the folder docs of the source\n"
+                : "\\fBspectra\\fP(1)\n");
+}
+
+}  // namespace spectra::cli
