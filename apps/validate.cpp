@@ -94,12 +94,6 @@ Validation validate_one(const ValidateRequest& r, const std::string& name, const
     return v;
 }
 
-/// STEM of one of several files: STEM-1, STEM-2, ….
-std::string stem_of(const ValidateRequest& r, std::size_t index) {
-    const auto stem = stem_of(r);
-    return r.files.size() == 1 ? stem : fmt::format("{}-{}", stem, index + 1);
-}
-
 void draw(const report::Figure& figure, const std::vector<std::filesystem::path>& paths,
           std::vector<std::string>& written) {
     try {

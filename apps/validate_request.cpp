@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 
@@ -98,8 +99,27 @@ void check_conflicts(const ValidateRequest& r) {
     if (r.layout && !r.layout->ends_with(".json")) to_choice("--layout", *r.layout, trained::layout_names());
 }
 
+namespace {
+
+std::string name_of(const std::string& file) {
+    return std::filesystem::path(file).stem().string();
+}
+
+}  // namespace
+
 std::string stem_of(const ValidateRequest& r) {
-    return r.out.value_or("spectra-validate-" + std::filesystem::path(r.files.front()).stem().string());
+    return r.out.value_or(r.files.size() > 1 ? "spectra-validate"
+                                             : "spectra-validate-" + name_of(r.files.front()));
+}
+
+std::string stem_of(const ValidateRequest& r, std::size_t index) {
+    if (r.files.size() == 1) return stem_of(r);
+    const auto name = name_of(r.files[index]);
+    const auto same =
+        std::count_if(r.files.begin(), r.files.end(), [&](const auto& f) { return name_of(f) == name; });
+    const auto number = std::to_string(index + 1);
+    if (r.out) return *r.out + "-" + number;
+    return "spectra-validate-" + name + (same > 1 ? "-" + number : "");
 }
 
 }  // namespace spectra::cli

@@ -43,7 +43,11 @@ void add_options(CLI::App& app, ValidateRequest& request);
 /// Throws std::invalid_argument where the options contradict each other.
 void check_conflicts(const ValidateRequest& request);
 
-/// What the files are called: --out, or spectra-validate-NAME of the (first) file.
+/// What the result's files are called: --out, or spectra-validate-NAME; of several, those of all together.
 std::string stem_of(const ValidateRequest& request);
+
+/// Those of one of several: STEM-1, STEM-2, …, or spectra-validate-NAME, with a number where names are the
+/// same.
+std::string stem_of(const ValidateRequest& request, std::size_t index);
 
 }  // namespace spectra::cli

@@ -208,10 +208,11 @@ struct Curve {
     double width;
 };
 
-const Curve& curve_of(Part part) {
+const Curve& curve_of(Part part, bool measured) {
     static const Curve full{"theory: branches as measured", blue, report::Dash::solid, 2.5};
+    static const Curve assumed{"theory: assumed branches", blue, report::Dash::solid, 2.5};
     static const Curve isotropic{"theory: isotropic branches", orange, report::Dash::dashed, 2};
-    return part == Part::isotropic ? isotropic : full;
+    return part == Part::isotropic ? isotropic : measured ? full : assumed;
 }
 
 /// ρ over s (linear) or the density per ln s over log10 s.
@@ -250,7 +251,7 @@ Panel density_panel(const Validation& v, bool logarithmic) {
         auto y = density_over(p, log_s);
         if (!logarithmic)
             for (std::size_t k = 0; k < points; ++k) y[k] /= std::exp(log_s[k]);
-        const auto& style = curve_of(p.part);
+        const auto& style = curve_of(p.part, v.measured.has_value());
         panel.series.push_back({style.label, report::Mark::line, style.dash, style.width, style.colour,
                                 std::move(x), std::move(y)});
     }
@@ -523,7 +524,7 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
         page.entry("theory",
                    fmt::format("{}; {}", p->networks.front().title,
                                p->doubt.empty() ? report::certificate(p->theories.front().summary)
-                                                  : "NOT certified: " + p->doubt),
+                                                : "NOT certified: " + p->doubt),
                    p->doubt.empty() ? nullptr : "31");
     page.blank();
     std::vector<std::pair<std::string, Metrics>> sources;
