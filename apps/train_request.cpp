@@ -106,7 +106,7 @@ void add_output_options(CLI::App& app, TrainRequest& r) {
         [&r](const auto&, const auto& text) { r.out = text; });
     add.integer("--log-every", "K", "100", "steps between rows of the log, diagnostics and checkpoints",
                 r.log_every, 1);
-    add.flag("--resume", "continue STEM.ckpt", r.resume);
+    add.flag("--resume", "continue STEM.ckpt; from the first step where there is none", r.resume);
     add.plot(r.plot);
     add.flag("--force", "replace files that are no results of ours", r.force);
     add.flag("--json", "print one JSON object", r.json);

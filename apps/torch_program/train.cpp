@@ -92,7 +92,6 @@ TrainOptions train_options(const TrainRequest& r) {
     o.bfloat16 = r.precision == "bf16";
     if (o.bfloat16 && !o.device.is_cuda())
         throw std::invalid_argument("--precision bf16: accepted on CUDA, and Torch finds no CUDA device");
-    o.resume = r.resume;
 
     auto& s = o.schedule;
     const auto shape = r.schedule.value_or(reflection ? "constant" : "cosine");
@@ -124,15 +123,11 @@ std::string device_words(const torch::Device& device) {
     return device.is_cuda() ? "cuda" : fmt::format("cpu, {} thread{}", threads, threads == 1 ? "" : "s");
 }
 
-/// Checks that the files may be written, and --resume.
+/// Checks that the files may be written.
 void check_files(const TrainRequest& r, const std::filesystem::path& checkpoint, const OutputFiles& files) {
-    std::error_code ignored;
     check_writable(files, r.force || r.resume);
-    const bool there = std::filesystem::exists(checkpoint, ignored);
-    if (r.resume && !there)
-        throw std::invalid_argument(fmt::format("--resume: {}: no such file", checkpoint.string()));
-    if (r.resume || !there || r.force) return;
-    load_checkpoint(checkpoint);  // one of ours may be replaced; of anything else it says what it is
+    if (std::filesystem::exists(checkpoint) && !r.resume && !r.force)
+        load_checkpoint(checkpoint);  // one of ours may be replaced; of anything else it says what it is
 }
 
 TrainingReport train_one(const TrainRequest& r, const Dataset& data, TrainOptions options, std::uint64_t seed,
@@ -140,6 +135,7 @@ TrainingReport train_one(const TrainRequest& r, const Dataset& data, TrainOption
     const auto files = output_files(stem, r.plot);
     options.seed = seed;
     options.checkpoint = stem + ".ckpt";
+    options.resume = r.resume && std::filesystem::exists(options.checkpoint);
     options.description = description(r, options, seed).dump();
 
     Progress progress(!r.quiet);
