@@ -292,7 +292,7 @@ TEST(ModelFile, ReadsEveryGoldenCase) {
         SCOPED_TRACE(name);
         Network network;
         ASSERT_NO_THROW(network = model_from_json(entry, name));
-        EXPECT_EQ(branch_name(network.branch), entry["noise"]["kind"]);
+        EXPECT_EQ(branch_name(network.branch), entry["noise"]["kind"].get<std::string>());
         EXPECT_EQ(network.depth(), entry["depth"].get<int>());
         if (entry["noise"].contains("sigma2") && entry["noise"]["sigma2"].is_array()) {
             EXPECT_EQ(sigma2(network), entry["noise"]["sigma2"].get<std::vector<double>>());
