@@ -5,6 +5,8 @@
 #include "network/input.hpp"
 #include "network/mixer_file.hpp"
 #include "network/model_file.hpp"
+#include "trained/layouts.hpp"
+#include "validation/prediction.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,8 +14,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
+#include <string_view>
 
 namespace spectra::cli {
 
@@ -83,6 +87,15 @@ void read_mixer_file(const Request& request, const std::string& file, DescribedN
     described.short_name = std::filesystem::path(file).stem().string();
 }
 
+/// The mixers of a trained model at zero input, with branches of an assumed variance. Theory does not know of
+/// a width, and that of the model would be beyond any simulation.
+Network read_checkpoint(const std::string& file, double noise) {
+    auto network = validation::network_of(trained::read_stack(checkpoint::TensorFile::open(file)), noise);
+    network.mixer_name = std::filesystem::path(file).filename().string();
+    network.width = default_width;
+    return network;
+}
+
 std::string title_of(const Network& network, const Request& request, bool drawn) {
     const auto variances = sigma2(network);
     // To rounding: those of activations are products.
@@ -103,6 +116,16 @@ std::string title_of(const Network& network, const Request& request, bool drawn)
 
 }  // namespace
 
+bool is_weight_file(const std::string& model) {
+    std::ifstream file(model, std::ios::binary);
+    char head[9] = {};
+    file.read(head, sizeof head);
+    const std::string_view read(head, static_cast<std::size_t>(file.gcount()));
+    // A zip archive; or the length of a header in eight bytes, no more than four of them used.
+    using namespace std::string_view_literals;
+    return read.starts_with("PK\3\4"sv) || (read.size() == sizeof head && read.ends_with("\0\0\0\0{"sv));
+}
+
 std::size_t physical_memory() {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);
@@ -121,7 +144,9 @@ DescribedNetwork describe_network(const Request& request) {
     DescribedNetwork described;
     Network& network = described.network;
     if (request.model) {
-        network = read_model(*request.model);
+        network = is_weight_file(*request.model)
+                      ? read_checkpoint(*request.model, request.noise.value_or(default_noise))
+                      : read_model(*request.model);
         described.short_name = std::filesystem::path(*request.model).stem().string();
     } else {
         const std::string& mixer = request.mixer.value();

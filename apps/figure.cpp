@@ -43,7 +43,7 @@ const char* mark_name(report::Mark mark) {
 }
 
 const char* scale_name(report::Scale scale) {
-    return scale == report::Scale::linear ? "linear" : "log10";
+    return scale == report::Scale::logarithmic ? "log10" : "linear";
 }
 
 std::string list_of_figures() {
@@ -71,7 +71,7 @@ std::vector<FigureKind> chosen(const FigureRequest& request) {
     if (kinds.empty())
         throw std::invalid_argument(fmt::format("figure {}: no such figure{}", in_quotes(request.name),
                                                 suggestion(request.name, names)));
-    if (!all && request.name != "training" && !request.files.empty())
+    if (!all && !kinds.front().reads_files && !request.files.empty())
         throw std::invalid_argument(
             fmt::format("figure: {}: one word too many", in_quotes(request.files.front())));
     for (const auto& file : request.files)
@@ -95,9 +95,10 @@ std::string stem_of(const FigureRequest& request, const std::string& name) {
 }
 
 /// A figure that cannot be drawn is a warning: the file has its numbers.
-void render_all(report::Figure figure, bool grey, const OutputFiles& files,
+void render_all(report::Figure figure, const FigureRequest& request, const OutputFiles& files,
                 std::vector<std::string>& written) {
-    if (grey) report::turn_grey(figure);
+    if (request.grey) report::turn_grey(figure);
+    if (request.column) report::fit_column(figure);
     try {
         for (const auto& path : files.figures) {
             report::render(figure, path);
@@ -221,7 +222,7 @@ int figure(const FigureRequest& request, const std::string& command) {
             write_figure_file(kinds[k].name, drawing, provenance(command, request.seed), files[k].result);
             written.push_back(files[k].result.string());
             progress.clear();
-            render_all(drawing.figure, request.grey, files[k], written);
+            render_all(drawing.figure, request, files[k], written);
         }
         if (request.json)
             figures.push_back(to_json(kinds[k].name, drawing, written));

@@ -45,7 +45,8 @@ void add_options(CLI::App& app, FigureRequest& r) {
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
     app.add_option("NAME", r.name, fmt::format("{}, or all of them: all", fmt::join(names, ", ")))
         ->type_name("[NAME]");
-    app.add_option("FILES", r.files, "training: files that spectra train wrote")->type_name("[FILE.h5…]");
+    app.add_option("FILES", r.files, "training, rank: files that spectra train wrote")
+        ->type_name("[FILE.h5…]");
 
     constexpr const char* own = "the figure's own";
     // Remembers that an option was typed: not every figure reads every one.
@@ -87,6 +88,11 @@ void add_options(CLI::App& app, FigureRequest& r) {
     add("--palette", "colour|grey", "colour", "of the figure; its lines differ in dashes too",
         [&r](const auto& name, const auto& text) {
             r.grey = to_choice(name, text, {"colour", "grey"}) == "grey";
+        });
+    add("--size", "page|column", "page",
+        "of the figure: as wide as the page, or as one of two columns, its panels below each other",
+        [&r](const auto& name, const auto& text) {
+            r.column = to_choice(name, text, {"page", "column"}) == "column";
         });
     add.flag("--json", "print one JSON object and nothing else", r.json);
     add.integer("--threads", "N", "all", "threads to use; the numbers do not depend on it, but for cost",

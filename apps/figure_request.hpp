@@ -25,7 +25,7 @@ struct FigureRequest {
 
     std::optional<std::string> out;
     std::vector<std::string> plots{"png"};
-    bool force = false, json = false, quiet = false, grey = false;
+    bool force = false, json = false, quiet = false, grey = false, column = false;
     int threads = 0;  ///< 0: all
 
     std::set<std::string> typed;  ///< options of the network and the simulation that were: "--depths"

@@ -1,6 +1,7 @@
 #include "request.hpp"
 
 #include "adder.hpp"
+#include "described_network.hpp"
 #include "network/input.hpp"
 #include "network/network.hpp"
 #include "values.hpp"
@@ -73,7 +74,9 @@ void add_network_options(CLI::App& app, Request& r, bool sizes) {
         });
     add("--seed", "N", "1", "of everything random; the same seed gives the same bits",
         [&r](const auto& name, const auto& text) { r.seed = to_seed(name, text); });
-    add("--model", "FILE.json", "", "the whole network from one file instead: streams, depth, mixers, noise",
+    add("--model", "FILE.json", "",
+        "the whole network from one file instead: streams, depth, mixers, noise; or a weight file "
+        "(docs/layouts.md), its mixers at zero input",
         [&r](const auto&, const auto& text) { r.model = text; });
 }
 
@@ -395,7 +398,7 @@ void check_conflicts(const Request& r) {
         if (r.streams) conflict("--model", "--streams", why);
         if (r.shared_draws) conflict("--model", "--draws", why);
         if (r.branch) conflict("--model", "--branch", why);
-        if (r.noise) conflict("--model", "--noise", why);
+        if (r.noise && !is_weight_file(*r.model)) conflict("--model", "--noise", why);
         if (r.sigma2) conflict("--model", "--sigma2", why);
         for (const auto& option : branch_options(r))
             if (option.given) conflict("--model", option.name, why);

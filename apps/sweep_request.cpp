@@ -1,6 +1,7 @@
 #include "sweep_request.hpp"
 
 #include "adder.hpp"
+#include "checkpoint/tensor_file.hpp"
 #include "network/input.hpp"
 #include "network/network.hpp"
 #include "values.hpp"
@@ -91,6 +92,19 @@ std::vector<std::string> to_mixers(const std::string& option, const std::string&
     return names;
 }
 
+/// Weight files, opened once to see that they are.
+std::vector<std::string> to_checkpoints(const std::string& option, const std::string& text) {
+    std::vector<std::string> files;
+    for (const auto& name : split(text, ',')) {
+        if (name.empty())
+            throw std::invalid_argument(
+                fmt::format("{} {}: accepted: weight files with commas between", option, in_quotes(text)));
+        checkpoint::TensorFile::open(name);
+        add_new(files, name);
+    }
+    return files;
+}
+
 /// Options of the analysis that a grid has a list for, or that are not for many networks at once.
 constexpr const char* replaced[] = {"--mixer", "--depth", "--streams", "--width", "--seed",   "--branch",
                                     "--noise", "--model", "--mixers",  "--plot",  "--resume", "--out"};
@@ -105,6 +119,13 @@ void add_grid_options(CLI::App& app, SweepRequest& r) {
         fmt::format("families ({}) or files of matrices, with commas between",
                     fmt::join(family_names(), ", ")),
         [&r](const auto& name, const auto& text) { r.mixers = to_mixers(name, text); });
+    add("--checkpoints", "FILE,FILE…", "",
+        "weight files (docs/layouts.md) beside the mixers, or alone where no --mixers are given: their "
+        "mixers at zero input, in the depth, streams and branch that they have",
+        [&app, &r](const auto& name, const auto& text) {
+            r.checkpoints = to_checkpoints(name, text);
+            if (app.count("--mixers") == 0) r.mixers.clear();
+        });
     add("--branches,--branch", fmt::format("{}", fmt::join(branch_names(), ",")), default_branch,
         fmt::format("branches: {}", fmt::join(branch_names(), ", ")),
         [&r](const auto& name, const auto& text) {
@@ -157,10 +178,16 @@ std::string plain(std::string text) {
     return text;
 }
 
+/// The family, or the file.
+const std::string& source_of(const Request& r) {
+    return r.model ? *r.model : *r.mixer;
+}
+
 /// Mixer, depth, noise and seed always; the rest where it is not the default.
 std::string name_of(const Request& r) {
-    const bool family = mixers::find_family(*r.mixer).has_value();
-    std::string name = plain(family ? *r.mixer : std::filesystem::path(*r.mixer).stem().string());
+    const std::string& source = source_of(r);
+    const bool family = mixers::find_family(source).has_value();
+    std::string name = plain(family ? source : std::filesystem::path(source).stem().string());
     if (r.branch.value_or(default_branch) != default_branch) name += "-" + *r.branch;
     if (r.streams.value_or(default_streams) != default_streams) name += fmt::format("-n{}", *r.streams);
     if (r.width.value_or(default_width) != default_width) name += fmt::format("-p{}", *r.width);
@@ -184,6 +211,24 @@ void cross(std::vector<GridPoint>& points, const std::vector<T>& values, const S
             set(crossed.back().request, value);
         }
     points = std::move(crossed);
+}
+
+/// The network of a weight file, and what is asked of all. Options of drawn mixers and of branches are for
+/// the others.
+GridPoint checkpoint_point(const SweepRequest& request, const std::string& file) {
+    GridPoint point{"", request.each, {}};
+    Request& r = point.request;
+    r.model = file;
+    point.unread = drop_unread_options(r);
+    const auto drop = [&](const char* option, auto& target) {
+        if (target) point.unread.emplace_back(option);
+        target = {};
+    };
+    drop("--sigma2", r.sigma2);
+    drop("--draws", r.shared_draws);
+    drop("--redrawn", r.redrawn);
+    drop("--average", r.average);
+    return point;
 }
 
 void check_all_read(const std::vector<GridPoint>& points, const std::string& command) {
@@ -210,27 +255,39 @@ void add_options(CLI::App& app, SweepRequest& request) {
 }
 
 std::vector<GridPoint> grid_points(const SweepRequest& request) {
-    if (request.mixers.empty())
+    if (request.mixers.empty() && request.checkpoints.empty())
         throw std::invalid_argument(
             fmt::format("{0}: no networks: give --mixers NAME,NAME… (spectra {0} --help)", request.command));
-    std::vector<GridPoint> points{{"", request.each, {}}};
+    const auto set_width = [](Request& r, int width) { r.width = width; };
+    const auto set_noise = [](Request& r, double noise) { r.noise = noise; };
+    const auto set_seed = [](Request& r, std::uint64_t seed) { r.seed = seed; };
+    std::vector<GridPoint> points;
+    if (!request.mixers.empty()) points.push_back({"", request.each, {}});
     cross(points, request.mixers, [](Request& r, const std::string& mixer) { r.mixer = mixer; });
     cross(points, request.branches, [](Request& r, const std::string& branch) { r.branch = branch; });
     cross(points, request.streams, [](Request& r, int streams) { r.streams = streams; });
-    cross(points, request.widths, [](Request& r, int width) { r.width = width; });
+    cross(points, request.widths, set_width);
     cross(points, request.depths, [](Request& r, int depth) { r.depth = depth; });
-    cross(points, request.noises, [](Request& r, double noise) { r.noise = noise; });
-    cross(points, request.seeds, [](Request& r, std::uint64_t seed) { r.seed = seed; });
+    cross(points, request.noises, set_noise);
+    cross(points, request.seeds, set_seed);
+    for (auto& point : points) point.unread = drop_unread_options(point.request);
 
-    std::map<std::string, std::string> mixer_of;
+    std::vector<GridPoint> given;
+    for (const auto& file : request.checkpoints) given.push_back(checkpoint_point(request, file));
+    cross(given, request.widths, set_width);
+    cross(given, request.noises, set_noise);
+    cross(given, request.seeds, set_seed);
+    points.insert(points.end(), given.begin(), given.end());
+
+    std::map<std::string, std::string> source;
     for (auto& point : points) {
-        point.unread = drop_unread_options(point.request);
         point.name = name_of(point.request);
-        const auto [known, fresh] = mixer_of.emplace(point.name, *point.request.mixer);
+        const auto [known, fresh] = source.emplace(point.name, source_of(point.request));
         if (!fresh)
             throw std::invalid_argument(
-                fmt::format("--mixers: {} and {} would both be called {}; accepted: files of different names",
-                            known->second, *point.request.mixer, point.name));
+                fmt::format("{}: {} and {} would both be called {}; accepted: files of different names",
+                            point.request.model ? "--checkpoints" : "--mixers", known->second,
+                            source_of(point.request), point.name));
     }
     check_all_read(points, request.command);
     return points;

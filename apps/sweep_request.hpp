@@ -15,6 +15,7 @@ struct SweepRequest {
     std::string command = "sweep";  ///< for which it was asked
     Request each;                   ///< but for what the lists set
     std::vector<std::string> mixers, branches;
+    std::vector<std::string> checkpoints;  ///< weight files, networks beside those of the mixers
     std::vector<int> streams, widths, depths;
     std::vector<double> noises;
     std::vector<std::uint64_t> seeds;
@@ -35,7 +36,8 @@ struct GridPoint {
     std::vector<std::string> unread;  ///< options given that this network has no use for, taken out
 };
 
-/// All of the grid, seeds varying fastest, then noises, depths, widths, streams, branches, mixers. Throws
+/// All of the grid, seeds varying fastest, then noises, depths, widths, streams, branches, mixers; behind
+/// them the checkpoints, which have streams, depth and branch of their own. Throws
 /// std::invalid_argument where it is empty or too large, where two networks would have one name, and for an
 /// option that no network reads.
 std::vector<GridPoint> grid_points(const SweepRequest& request);

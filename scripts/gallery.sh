@@ -10,17 +10,25 @@ images=${GALLERY_IMAGES:-$root/docs/images}
 mkdir -p "$folder" "$images"
 folder=$(cd "$folder" && pwd)
 
-# keep NAME [STEM]: the picture of FOLDER/NAME becomes gallery-NAME.png.
-keep() { mv "$folder/${2:-$1}.png" "$images/gallery-$1.png"; }
+# keep NAME: the picture of FOLDER/NAME becomes gallery-NAME.png, of 48 colours (a third of the size) where
+# there is ImageMagick.
+keep() {
+    if command -v convert >/dev/null; then
+        convert "$folder/$1.png" -strip +dither -colors 48 -white-threshold 99% -define png:compression-level=9 \
+            "PNG8:$images/gallery-$1.png"
+        rm "$folder/$1.png"
+    else
+        mv "$folder/$1.png" "$images/gallery-$1.png"
+    fi
+}
 
 "$spectra" --mixer bistochastic --out "$folder/analysis" --quiet
 keep analysis
 "$spectra" compare --mixers identity,bistochastic,cayley-hybrid --depths 1,10 --samples 200 --table none \
     --out "$folder/compare" --quiet
 keep compare
-keep compare-log
 
-for name in bands collapse printed composite gate sphere rollout width cost; do
+for name in bands collapse rank printed composite gate sphere rollout width cost; do
     "$spectra" figure "$name" --out "$folder/$name" --quiet
     keep "$name"
 done

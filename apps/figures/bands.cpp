@@ -8,7 +8,7 @@ namespace spectra::cli {
 
 Drawing draw_bands(const FigureRequest& request, Progress& progress) {
     const auto mixers = mixers_or(request, {"identity", "cayley-hybrid", "bistochastic"});
-    const auto depths = depths_of_curve(request, 100, 8);
+    const auto depths = depths_of_curve(request, 1000, 8);
     const std::vector<double> shares(std::begin(shown_shares), std::end(shown_shares));
     std::vector<double> x;
     for (const int depth : depths) x.push_back(std::log10(depth));

@@ -11,6 +11,9 @@ const std::vector<FigureKind>& figure_kinds() {
         {"bands", "quantiles of the singular values against depth, by theory", depth_curves, draw_bands},
         {"collapse", "share of singular values below 0.1 against depth, by theory", depth_curves,
          draw_collapse},
+        {"rank",
+         "effective rank of the Jacobian against depth, by theory; of states in FILE.h5 by spectra train",
+         depth_curves, draw_rank, true},
         {"printed", "the source paper's equation as printed, the corrected one, and simulation", simulated,
          draw_printed},
         {"composite",
@@ -33,7 +36,8 @@ const std::vector<FigureKind>& figure_kinds() {
         {"training",
          "curves of trained models: loss, gate, β, effective rank (of FILE.h5 by spectra train)",
          {},
-         draw_training},
+         draw_training,
+         true},
     };
     return kinds;
 }

@@ -24,6 +24,7 @@ struct FigureKind {
     std::string shows;                 ///< one line
     std::vector<std::string> options;  ///< of the network and the simulation that it reads, besides --seed
     Drawing (*draw)(const FigureRequest&, Progress&);
+    bool reads_files = false;  ///< that spectra train wrote
 };
 
 /// All of them, in the order users see.
@@ -34,6 +35,7 @@ struct Stopped {};
 
 Drawing draw_bands(const FigureRequest& request, Progress& progress);
 Drawing draw_collapse(const FigureRequest& request, Progress& progress);
+Drawing draw_rank(const FigureRequest& request, Progress& progress);
 Drawing draw_printed(const FigureRequest& request, Progress& progress);
 Drawing draw_composite(const FigureRequest& request, Progress& progress);
 Drawing draw_gate(const FigureRequest& request, Progress& progress);

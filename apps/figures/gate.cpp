@@ -3,12 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace spectra::cli {
 
 Drawing draw_gate(const FigureRequest& request, Progress& progress) {
     constexpr int steps = 32;
     std::vector<double> gates;
-    for (int k = 0; k <= steps; ++k) gates.push_back(static_cast<double>(k) / steps);
+    for (int k = 0; k <= steps; ++k) {
+        const double t = 2.0 * k / steps - 1;  // closer about ½, where mixers may be singular
+        gates.push_back(0.5 * (1 + t * std::abs(t)));
+    }
 
     Drawing drawing;
     add_quantile_panels(drawing, request, progress, gates, "gate γ of γQ + (1 − γ)H₂",

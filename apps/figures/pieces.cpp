@@ -1,21 +1,15 @@
 #include "figures/pieces.hpp"
 
-#include "dyson/moments.hpp"
-#include "dyson/potential.hpp"
-#include "dyson/range.hpp"
 #include "interrupt.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
-
-#include <boost/math/tools/toms748_solve.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <exception>
 #include <limits>
-#include <map>
 #include <numbers>
 #include <stdexcept>
 
@@ -43,58 +37,6 @@ report::Axis axis_around(const std::vector<const std::vector<double>*>& places, 
     axis.max += pad;
     return axis;
 }
-
-/// F at single points, remembered: brackets of one share serve the others.
-class MassCurve {
-public:
-    /// Begins at the noiseless singular values, about which narrow bands lie. Points of the gaps between them
-    /// cost most, so nothing else is looked at far from a place of nearly the wanted mass.
-    explicit MassCurve(const Network& network) : network_(network) {
-        auto seeds = dyson::range(network).log_seeds;
-        std::sort(seeds.begin(), seeds.end());
-        for (const double seed : seeds)
-            if (std::isfinite(seed) && (known_.empty() || seed - known_.rbegin()->first > 1e-3))
-                (*this)(seed);
-        if (known_.empty()) (*this)(0.5 * dyson::log_mean_square(network));
-    }
-
-    double operator()(double log_s) {
-        stop_if_interrupted();
-        if (const auto found = known_.find(log_s); found != known_.end()) return found->second;
-        const auto point = dyson::mass_below(network_, {log_s}).front();
-        ++points;
-        if (!point.certified) ++uncertified;
-        return known_[log_s] = point.mass;
-    }
-
-    /// Places with F ≤ u and F ≥ u, found from the known place of the nearest mass in growing steps, or from
-    /// its neighbour where that is nearer.
-    std::pair<double, double> bracket(double u) {
-        auto nearest = known_.begin();
-        for (auto it = known_.begin(); it != known_.end(); ++it)
-            if (std::abs(it->second - u) < std::abs(nearest->second - u)) nearest = it;
-        const double sign = nearest->second < u ? 1 : -1;
-        double here = nearest->first;
-        for (double step = 0.05; step < 1e6; step *= 2) {
-            double next = here + sign * step;
-            if (sign > 0) {
-                if (const auto it = known_.upper_bound(here); it != known_.end())
-                    next = std::min(next, it->first);
-            } else if (const auto it = known_.lower_bound(here); it != known_.begin()) {
-                next = std::max(next, std::prev(it)->first);
-            }
-            if (sign * ((*this)(next)-u) >= 0) return std::minmax(here, next);
-            here = next;
-        }
-        return {here, here};
-    }
-
-    int points = 0, uncertified = 0;
-
-private:
-    const Network& network_;
-    std::map<double, double> known_;
-};
 
 }  // namespace
 
@@ -225,31 +167,6 @@ void for_all(const FigureRequest& request, Progress& progress, const std::string
     }
     if (error) std::rethrow_exception(error);
     stop_if_interrupted();
-}
-
-Quantiles quantiles(const Network& network, const std::vector<double>& shares) {
-    MassCurve mass(network);
-    Quantiles found;
-    for (const double u : shares) {
-        const double close = 3e-3 * std::min(u, 1 - u);
-        auto [low, high] = mass.bracket(u);
-        const auto excess = [&](double x) {
-            const double difference = mass(x) - u;
-            return std::abs(difference) < close ? 0.0 : difference;
-        };
-        double below = excess(low), above = excess(high);
-        if (below == 0 || !(below < 0 && above > 0)) {
-            found.log_s.push_back(below == 0 ? low : high);
-            continue;
-        }
-        std::uintmax_t steps = 60;
-        const auto narrow = [](double a, double b) { return std::abs(b - a) < 1e-7 * (1 + std::abs(a)); };
-        const auto ends = boost::math::tools::toms748_solve(excess, low, high, below, above, narrow, steps);
-        found.log_s.push_back(0.5 * (ends.first + ends.second));
-    }
-    found.points = mass.points;
-    found.uncertified = mass.uncertified;
-    return found;
 }
 
 report::Panel quantile_panel(const std::vector<double>& x, const std::vector<Quantiles>& columns,

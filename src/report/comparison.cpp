@@ -1,5 +1,6 @@
 #include "report/comparison.hpp"
 
+#include "mixers/mixer.hpp"
 #include "report/stored_report.hpp"
 #include "report/wording.hpp"
 
@@ -88,6 +89,25 @@ std::string row_words(const Run& run, const std::vector<Compared>& compared) {
     return words;
 }
 
+constexpr int last_column = std::numeric_limits<int>::max();
+
+/// Depths that networks of files bring along and no other has, each network one: several of them share a
+/// column, else most of its places would be empty.
+std::set<int> own_depths(const std::vector<Compared>& compared) {
+    std::map<std::string, std::set<int>> by_row;
+    std::set<int> shared, own;
+    for (const auto& [run, report] : compared) {
+        if (mixers::find_family(run.mixer))
+            shared.insert(run.depth);
+        else
+            by_row[row_words(run, compared)].insert(run.depth);
+    }
+    for (const auto& [row, depths] : by_row)
+        (depths.size() > 1 ? shared : own).insert(depths.begin(), depths.end());
+    std::erase_if(own, [&](int depth) { return shared.contains(depth); });
+    return own.size() > 1 ? own : std::set<int>{};
+}
+
 const Metrics* best_metrics(const Run& run) {
     for (const char* source : {"ov", "montecarlo"})
         for (const auto& [name, metrics] : run.metrics)
@@ -112,14 +132,22 @@ std::vector<Compared> read_compared(const std::filesystem::path& file, const std
 DensityGrid comparison_grid(const std::vector<Compared>& compared) {
     DensityGrid grid;
     if (compared.empty()) return grid;
+    const std::set<int> own = own_depths(compared);
+    const auto is_own = [&](int depth) { return own.contains(depth); };
     std::set<int> depths;
-    for (const auto& [run, report] : compared) depths.insert(run.depth);
+    for (const auto& [run, report] : compared)
+        if (!is_own(run.depth)) depths.insert(run.depth);
     for (const int depth : depths) grid.columns.push_back(fmt::format("L = {}", depth));
+    if (!own.empty()) {
+        depths.insert(last_column);
+        grid.columns.emplace_back("own depth");
+    }
     std::map<std::pair<std::string, int>, const Report*> cells;
     for (const auto& [run, report] : compared) {
-        const std::string row = row_words(run, compared);
+        std::string row = row_words(run, compared);
+        if (is_own(run.depth)) append(row, fmt::format("L = {}", run.depth));
         if (std::find(grid.rows.begin(), grid.rows.end(), row) == grid.rows.end()) grid.rows.push_back(row);
-        cells[{row, run.depth}] = &report;
+        cells[{row, is_own(run.depth) ? last_column : run.depth}] = &report;
     }
     for (const auto& row : grid.rows)
         for (const int depth : depths) {

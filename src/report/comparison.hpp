@@ -20,7 +20,8 @@ struct Compared {
 std::vector<Compared> read_compared(const std::filesystem::path& file, const std::vector<Run>& runs);
 
 /// A row for each mixer, and for whatever else differs (branch, streams, width, noise, seed); a column for
-/// each depth. `compared` must outlive the grid.
+/// each depth. Networks of files that have several depths of their own, as checkpoints do, share a last
+/// column; their rows say which. `compared` must outlive the grid.
 DensityGrid comparison_grid(const std::vector<Compared>& compared);
 
 /// Networks by the share of singular values in [0.75, 1.25], the largest first, by the operator-valued theory

@@ -512,6 +512,13 @@ Figure density_grid(const DensityGrid& grid, Scale scale) {
     return figure;
 }
 
+void fit_column(Figure& figure) {
+    figure.width = column_width;
+    figure.font_size = 6.5;
+    figure.panel_height = std::min(figure.panel_height, 38.0);
+    if (!figure.shared_axes) figure.columns = 1;
+}
+
 void turn_grey(Figure& figure) {
     for (auto& panel : figure.panels) {
         for (auto& series : panel.series) {

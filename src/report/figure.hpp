@@ -15,6 +15,8 @@ enum class Scale {
     /// Places are given as log10 of the quantity, so that scales no double holds can be drawn; ticks
     /// show the quantity itself.
     logarithmic,
+    /// Linear, of what is counted: ticks at whole numbers only.
+    whole,
 };
 
 struct Axis {
@@ -100,6 +102,9 @@ struct DensityGrid {
 /// with an exclamation mark where a theory is not certified. As
 /// wide as a column of a page while three panels are side by side, else as the page; wider beyond seven.
 Figure density_grid(const DensityGrid& grid, Scale scale);
+
+/// As wide as a column of a page: panels below each other, letters of 6.5 points.
+void fit_column(Figure& figure);
 
 /// In the greys that print gives the colours.
 void turn_grey(Figure& figure);

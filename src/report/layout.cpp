@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <initializer_list>
 #include <string_view>
@@ -44,17 +45,28 @@ bool is_tie(const std::string& text, std::size_t space) {
     return before == '=' || behind == '=' || behind == '%' || (behind >= '0' && behind <= '9');
 }
 
-/// Lines no wider than `room` mm where words allow, broken at spaces; `anywhere`: behind hyphens too.
+/// The end of the word that begins there: before a space that is no tie; `anywhere`: behind a hyphen or an
+/// underscore or before a file's ending too, or else where `room` mm are full.
+std::size_t word_end(const std::string& text, std::size_t begin, double points, double room, bool anywhere) {
+    std::size_t end = std::min(text.find(' ', begin), text.size());
+    while (end < text.size() && is_tie(text, end)) end = std::min(text.find(' ', end + 1), text.size());
+    if (!anywhere) return end;
+    for (std::size_t k = begin + 1; k < end; ++k)
+        if (text[k - 1] == '-' || text[k - 1] == '_' || (text[k] == '.' && std::isalpha(text[k + 1] & 0x7F)))
+            end = k;
+    const auto inside = [&](std::size_t k) { return (text[k] & 0xC0) == 0x80; };  // a character
+    while (end > begin + 1 && text_width(text.substr(begin, end - begin), points) > room) do
+            --end;
+        while (end > begin + 1 && inside(end));
+    return end;
+}
+
+/// Lines no wider than `room` mm where words allow, broken at spaces; `anywhere`: inside words too.
 std::vector<std::string> wrapped(const std::string& text, double points, double room, bool anywhere = false) {
     std::vector<std::string> lines;
     std::string line;
     for (std::size_t begin = 0; begin < text.size();) {
-        std::size_t end = std::min(text.find(' ', begin), text.size());
-        while (end < text.size() && is_tie(text, end)) end = std::min(text.find(' ', end + 1), text.size());
-        if (anywhere) {
-            const std::size_t hyphen = text.find('-', begin);
-            if (hyphen < end) end = hyphen + 1;
-        }
+        const std::size_t end = word_end(text, begin, points, room, anywhere);
         const std::string word = text.substr(begin, end - begin);
         const bool spaced = begin > 0 && text[begin - 1] == ' ';
         const std::string longer = line + (spaced && !line.empty() ? " " : "") + word;
@@ -104,12 +116,14 @@ std::vector<Tick> number_ticks(double low, double high, double step, bool logari
     return ticks;
 }
 
-/// Powers of ten, every `stride`-th with a label.
+/// Powers of ten, every `stride`-th with a label: of counts to some thousands as numbers.
 std::vector<Tick> power_ticks(const Axis& axis, int stride) {
     std::vector<Tick> ticks;
+    const bool counts = axis.min > -0.5 && axis.max < 4.5;
+    const auto label = [&](int e) { return counts ? number_label(std::pow(10.0, e)) : exponent_label(e); };
     for (int e = static_cast<int>(std::ceil(axis.min)); e <= axis.max; ++e) {
         const bool major = e % stride == 0;
-        if (major || stride <= 5) ticks.push_back({double(e), major ? exponent_label(e) : "", !major});
+        if (major || stride <= 5) ticks.push_back({double(e), major ? label(e) : "", !major});
     }
     return ticks;
 }
@@ -186,19 +200,20 @@ std::vector<std::vector<Tick>> candidates(const Axis& axis, double most) {
         for (double count = most; count >= 1; --count)
             all.push_back(number_ticks(low, high, round_step((high - low) / count), logarithmic));
     };
-    if (!logarithmic) {
+    if (axis.scale == Scale::whole) {
+        for (double count = most; count >= 1; --count)
+            all.push_back(number_ticks(axis.min, axis.max, std::max(1.0, round_step(span / count)), false));
+    } else if (!logarithmic) {
         add_numbers(axis.min, axis.max);
     } else if (span > 2.5) {
-        for (int stride = 1; stride <= std::max(1, static_cast<int>(span)); ++stride) {
-            all.push_back(power_ticks(axis, stride));
-            if (stride == 1 && span < 8) add_digits_between(all.back(), axis);
-        }
+        for (int unit = 1; unit <= span; unit *= 10)
+            for (const int factor : {1, 2, 5}) all.push_back(power_ticks(axis, factor * unit));
+        if (span < 8) add_digits_between(all.front(), axis);
         for (auto& ticks : all)
             std::stable_sort(ticks.begin(), ticks.end(),
                              [](const Tick& a, const Tick& b) { return a.place < b.place; });
     } else if (span > 0.8) {
         all.push_back(digit_ticks(axis, {1, 2, 5}));
-        all.push_back(digit_ticks(axis, {1, 3}));
         all.push_back(digit_ticks(axis, {1, 5}));
         all.push_back(digit_ticks(axis, {1}));
     } else {

@@ -1,8 +1,12 @@
 #include "compare_request.hpp"
 
+#include "checkpoint/tensor_file.hpp"
+#include "dyson/theory.hpp"
 #include "h5/file.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
+#include "trained/layouts.hpp"
+#include "validation/prediction.hpp"
 
 #include <gtest/gtest.h>
 
@@ -177,6 +181,65 @@ TEST_F(CompareProgram, ScalarTheoryLeavesTheSimulationAndTheChainDoesNot) {
     EXPECT_EQ(answer["files"], (json{"grid.h5", "grid.csv"}));
 }
 
+std::string layout(const std::string& name) {
+    return std::string(SPECTRA_DATA_DIR) + "/layouts/" + name;
+}
+
+TEST_F(CompareProgram, CheckpointsAloneAreAGridOfTheirOwn) {
+    const Words files{"--checkpoints", layout("edelta_hybrid.pt") + "," + layout("deepseek.safetensors"),
+                      "--samples", "20"};
+    const auto result = compare(with(files, {"--plot", "svg", "--table", "csv"}));
+    ASSERT_EQ(result.status, 0) << result.err;
+    const std::string svg = content(path("grid.svg"));
+    for (const char* words : {"own depth", "L = 2", "L = 4", "edelta", ".safetensors"})
+        EXPECT_NE(svg.find(words), std::string::npos) << words;
+    EXPECT_EQ(lines(content(path("grid.csv"))), 3u);
+
+    // The network is that of the file by another way, and simulation agrees with theory.
+    const auto stack = trained::read_stack(checkpoint::TensorFile::open(layout("deepseek.safetensors")));
+    const auto expected = validation::network_of(stack, 0.05);
+    const auto theory = dyson::solve(expected, dyson::Method::operator_valued);
+    ASSERT_TRUE(theory.summary.certified);
+    const auto file = h5::File::open_read(path("grid.h5"));
+    const std::string group = "runs/deepseek-noise0.05-seed1";
+    ASSERT_TRUE(file.is_group(group));
+    const auto rank = file.double_attribute(group + "/metrics/ov", "effective_rank");
+    ASSERT_TRUE(rank.has_value());
+    EXPECT_NEAR(*rank, theory.law.metrics().effective_rank, 1e-6);
+    h5::Shape shape;
+    const auto mixers = file.read_doubles(group + "/network/mixers", shape);
+    ASSERT_EQ(shape, (h5::Shape{4, 4, 4}));
+    EXPECT_NEAR(mixers[1], expected.mixers[0](0, 1), 1e-15);
+    EXPECT_LT(file.double_attribute(group + "/metrics/agreement", "ov_montecarlo_wasserstein1").value_or(1),
+              0.02);
+
+    // Taken over by what is in the file, whatever its place and name.
+    const auto seconds = file.double_attribute(group + "/theory/ov", "seconds");
+    std::filesystem::copy_file(layout("deepseek.safetensors"), path("deepseek.safetensors"));
+    const Words copied{"--checkpoints", "deepseek.safetensors", "--samples", "20", "--plot", "none"};
+    ASSERT_EQ(compare(copied).status, 0);
+    EXPECT_EQ(h5::File::open_read(path("grid.h5")).double_attribute(group + "/theory/ov", "seconds"),
+              seconds);
+    std::filesystem::remove(path("deepseek.safetensors"));
+    std::filesystem::copy_file(layout("mhc_lite.pt"), path("deepseek.safetensors"));
+    ASSERT_EQ(compare(copied).status, 0);
+    EXPECT_EQ(h5::File::open_read(path("grid.h5")).integer_attribute(group + "/network", "depth"), 2);
+}
+
+TEST_F(CompareProgram, CheckpointsStandBesideMixers) {
+    const auto result =
+        compare({"--mixers", "orthogonal", "--depths", "1,2", "--noises", "0.05,0.1", "--width", "5",
+                 "--checkpoints", layout("mhc_lite.pt"), "--samples", "4", "--json"});
+    ASSERT_EQ(result.status, 0) << result.err;
+    const json runs = json::parse(result.out)["runs"];
+    ASSERT_EQ(runs.size(), 6u);
+    EXPECT_EQ(runs[5]["name"], "mhc_lite-p5-noise0.1-seed1");
+    EXPECT_EQ(runs[5]["mixer"], "mhc_lite.pt");
+    EXPECT_EQ(runs[5]["branch"], "hyper-connection");
+    EXPECT_EQ(runs[5]["depth"], 2);
+    EXPECT_NEAR(runs[5]["noise"], 0.1, 1e-12);
+}
+
 TEST_F(CompareProgram, RefusesBeforeAnythingIsComputed) {
     const auto refused = [&](const Words& words, const Words& fragments) {
         const auto before = folder_.entries();
@@ -191,6 +254,10 @@ TEST_F(CompareProgram, RefusesBeforeAnythingIsComputed) {
     refused({"--table", "html"}, {"--table 'html'", "md"});
     refused({"--palette", "rainbow"}, {"--palette 'rainbow'", "grey"});
     refused({"--mixers", "orthogonal", "--gate", "0.5"}, {"compare: --gate", "no network of the grid"});
+    refused({"--checkpoints", "missing.pt"}, {"missing.pt", "no such file"});
+    refused({"--checkpoints", layout("expected.json")}, {"expected.json"});
+    refused({"--checkpoints", layout("mhc_lite.pt") + ","}, {"--checkpoints", "accepted"});
+    refused({"--checkpoints", layout("mhc_lite.pt"), "--gate", "0.5"}, {"--gate", "no network of the grid"});
     refused({"--model", "m.json"}, {"compare: '--model': no such option"});
     folder_.write("grid-log.png", "mine");
     refused(small, {"grid-log.png", "--force"});

@@ -1,6 +1,7 @@
 #include "figure.hpp"
 
 #include "described_network.hpp"
+#include "dyson/potential.hpp"
 #include "dyson/theory.hpp"
 #include "h5/file.hpp"
 #include "montecarlo/simulate.hpp"
@@ -61,6 +62,21 @@ void expect_shares(const report::Panel& panel, std::size_t k, const Spectrum& la
     }
 }
 
+void write_training(const std::filesystem::path& path, double gate) {
+    auto file = h5::File::create(path);
+    file.write_attribute("", "format", "jacobian-spectra");
+    file.write_attribute("", "format_version", 1);
+    file.write_attribute("", "seed", std::uint64_t{3});
+    file.write("training/step", {0, 10, 20});
+    file.write("training/val_loss", {1, 0.1, 0.01});
+    file.write("training/diagnostics/gate", std::vector<double>{gate, 0.2, gate, 0.4, gate, 0.6}, {3, 2});
+    file.write("training/diagnostics/effective_rank", std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5, 0.7},
+               {3, 2});
+    file.write_attribute("training", "task", "gyroscope");
+    file.write_attribute("training", "architecture", "edelta");
+    file.close();
+}
+
 TEST(Figure, BandsAreTheQuantilesOfTheLaw) {
     FigureRequest request;
     request.mixers = {"cayley-hybrid", "bistochastic"};
@@ -74,6 +90,73 @@ TEST(Figure, BandsAreTheQuantilesOfTheLaw) {
             expect_shares(drawing.figure.panels[m], k, law(network(request.mixers[m], request.depths[k])));
             EXPECT_NEAR(drawing.figure.panels[m].series[0].x[k], std::log10(request.depths[k]), 1e-12);
         }
+}
+
+/// Every point from far away, as no search does it.
+TEST(Figure, BandsOfDeepNetworksHaveTheirShares) {
+    FigureRequest request;
+    request.mixers = {"bistochastic"};
+    request.depths = {300};
+    const auto drawing = draw("bands", request);
+    EXPECT_EQ(drawing.uncertified, 0);
+    const auto deep = network("bistochastic", 300);
+    std::vector<double> places, masses;
+    for (std::size_t b = 0; b < 3; ++b) {
+        const auto& band = drawing.figure.panels[0].series[b];
+        places.insert(places.end(), {band.lower[0] * std::numbers::ln10, band.y[0] * std::numbers::ln10});
+        masses.insert(masses.end(), {shares[b], 1 - shares[b]});
+    }
+    const auto found = dyson::mass_below(deep, places);
+    for (std::size_t k = 0; k < places.size(); ++k) {
+        EXPECT_TRUE(found[k].certified);
+        EXPECT_NEAR(found[k].mass, masses[k], 4e-3 * std::min(masses[k], 1 - masses[k])) << places[k];
+    }
+    EXPECT_LT(places[0], -500);  // far below what a double holds
+}
+
+TEST(Figure, BandsOfANetworkWithoutNoiseAreItsSingularValues) {
+    FigureRequest request;
+    request.mixers = {"bistochastic"};
+    request.depths = {2};
+    request.noise = 0;
+    const auto drawing = draw("bands", request);
+    const auto mixers = network("bistochastic", 2).mixers;
+    const Mixer product = mixers[1] * mixers[0];
+    const Eigen::VectorXd values = Eigen::JacobiSVD<Mixer>(product).singularValues();
+    const auto& band = drawing.figure.panels[0].series[1];  // 12 % and 88 %: the smallest and the largest
+    EXPECT_NEAR(band.lower[0], std::log10(values(3)), 1e-6);
+    EXPECT_NEAR(band.y[0], std::log10(values(0)), 1e-6);
+}
+
+TEST(Figure, RankIsTheEffectiveRankOfTheLawAndOfTrainedStates) {
+    const TemporaryFolder folder;
+    write_training(folder.path() / "a.h5", 0.5);
+    FigureRequest request;
+    request.mixers = {"bistochastic", "identity"};
+    request.depths = {1, 4};
+    request.files = {(folder.path() / "a.h5").string()};
+    const auto drawing = draw("rank", request);
+    EXPECT_EQ(drawing.points, 4);
+    EXPECT_EQ(drawing.uncertified, 0);
+    ASSERT_EQ(drawing.figure.panels.size(), 2u);
+    for (std::size_t m = 0; m < 2; ++m)
+        for (std::size_t k = 0; k < 2; ++k) {
+            // By definition, from quantiles of the whole solve.
+            const auto whole = law(network(request.mixers[m], request.depths[k]));
+            constexpr int steps = 20000;
+            double mean = 0, entropy = 0;
+            std::vector<double> s;
+            for (int i = 0; i < steps; ++i) s.push_back(std::exp(whole.log_quantile((i + 0.5) / steps)));
+            for (const double value : s) mean += value / steps;
+            for (const double value : s) entropy -= value / mean * std::log(value / mean) / steps;
+            EXPECT_NEAR(drawing.figure.panels[0].series[m].y[k], std::exp(entropy), 1e-4);
+        }
+    const auto& states = drawing.figure.panels[1].series;
+    ASSERT_EQ(states.size(), 2u);
+    EXPECT_EQ(states[0].y, (std::vector<double>{0.1, 0.2}));
+    EXPECT_EQ(states[1].y, (std::vector<double>{0.5, 0.7}));
+    EXPECT_EQ(states[1].x, (std::vector<double>{1, 2}));
+    EXPECT_NE(states[1].label.find("step 20"), std::string::npos);
 }
 
 TEST(Figure, CollapseIsTheMassBelowATenth) {
@@ -241,21 +324,6 @@ TEST(Figure, CostSetsTimesBesideDistances) {
         if (!series.label.starts_with("simulation")) continue;
         for (const double y : series.y) EXPECT_GT(y, theory.y.back());
     }
-}
-
-void write_training(const std::filesystem::path& path, double gate) {
-    auto file = h5::File::create(path);
-    file.write_attribute("", "format", "jacobian-spectra");
-    file.write_attribute("", "format_version", 1);
-    file.write_attribute("", "seed", std::uint64_t{3});
-    file.write("training/step", {0, 10, 20});
-    file.write("training/val_loss", {1, 0.1, 0.01});
-    file.write("training/diagnostics/gate", std::vector<double>{gate, 0.2, gate, 0.4, gate, 0.6}, {3, 2});
-    file.write("training/diagnostics/effective_rank", std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5, 0.7},
-               {3, 2});
-    file.write_attribute("training", "task", "gyroscope");
-    file.write_attribute("training", "architecture", "edelta");
-    file.close();
 }
 
 TEST(Figure, TrainingShowsTheLogsOfFiles) {

@@ -114,6 +114,23 @@ TEST(Comparison, GridHasARowAMixerAndAColumnADepth) {
               (std::vector<std::string>{"bistochastic, seed 1", "bistochastic, seed 7", "own.csv, seed 1"}));
 }
 
+TEST(Comparison, NetworksOfFilesShareAColumnWhereEachHasADepthOfItsOwn) {
+    auto compared = example();
+    compared.push_back(compared.back());
+    compared.back().run.mixer = "b.ckpt";
+    compared.back().run.depth = 24;
+    const DensityGrid grid = comparison_grid(compared);
+    EXPECT_EQ(grid.columns, (std::vector<std::string>{"L = 3", "L = 10", "own depth"}));
+    EXPECT_EQ(grid.rows, (std::vector<std::string>{"bistochastic", "own.csv, L = 2", "b.ckpt, L = 24"}));
+    ASSERT_EQ(grid.cells.size(), 9u);
+    EXPECT_EQ(grid.cells[2], nullptr);
+    EXPECT_EQ(grid.cells[5], &compared[2].report);
+    EXPECT_EQ(grid.cells[8], &compared[3].report);
+    // One depth of all of them, or one that families have, is a column like the others.
+    compared.back().run.depth = 10;
+    EXPECT_EQ(comparison_grid(compared).columns, (std::vector<std::string>{"L = 2", "L = 3", "L = 10"}));
+}
+
 TEST(Comparison, PanelsShareTheirScalesAndSayHowMuchCollapsed) {
     const auto compared = example();
     const DensityGrid grid = comparison_grid(compared);

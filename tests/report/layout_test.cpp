@@ -92,6 +92,19 @@ TEST(Layout, NothingOverlaps) {
             }
 }
 
+TEST(Layout, LongNamesOfFilesAreBroken) {
+    const std::vector<Report> reports{tests::isometric_report()};
+    DensityGrid grid = grid_of(reports, 3, 2);
+    grid.rows = {"spectra_cayley.ckpt, hyper-connection, L = 24", "deepseek.safetensors, isotropic",
+                 "averyveryverylongnamewithoutanyplacetobreakit"};
+    const Figure figure = density_grid(grid, Scale::linear);
+    expect_tidy(figure);
+    std::string all;
+    for (const auto& words : lay_out(figure).words)
+        if (words.angle == 90) all += words.text;
+    EXPECT_NE(all.find("averyveryverylongnamewithoutanyplacetobreakit"), std::string::npos) << all;
+}
+
 TEST(Layout, LabelsAreAtTheOuterPanelsOnly) {
     const std::vector<Report> reports{tests::isometric_report()};
     DensityGrid grid = grid_of(reports, 3, 3);
@@ -135,9 +148,13 @@ TEST(Ticks, AreRoundWithRealMinusSigns) {
     using Labels = std::vector<std::string>;
     EXPECT_EQ(labels_of({"", Scale::linear, 0, 1.6}, 22), (Labels{"0", "0.5", "1", "1.5"}));
     EXPECT_EQ(labels_of({"", Scale::linear, -1, 1}, 20), (Labels{"−1", "0", "1"}));
-    EXPECT_EQ(labels_of({"", Scale::logarithmic, -15.5, 0.2}, 60),
-              (Labels{"10⁻¹⁵", "10⁻¹²", "10⁻⁹", "10⁻⁶", "10⁻³", "1"}));
+    EXPECT_EQ(labels_of({"", Scale::logarithmic, -15.5, 0.2}, 60), (Labels{"10⁻¹⁵", "10⁻¹⁰", "10⁻⁵", "1"}));
+    EXPECT_EQ(labels_of({"", Scale::logarithmic, -940, 20}, 80),
+              (Labels{"10⁻⁸⁰⁰", "10⁻⁶⁰⁰", "10⁻⁴⁰⁰", "10⁻²⁰⁰", "1"}));
+    EXPECT_EQ(labels_of({"", Scale::logarithmic, 0, 3.2}, 40), (Labels{"1", "10", "100", "1000"}));
     EXPECT_EQ(labels_of({"", Scale::logarithmic, -0.31, 0.31}, 60), (Labels{"0.5", "1", "1.5", "2"}));
+    EXPECT_EQ(labels_of({"", Scale::whole, 1, 4}, 80), (Labels{"1", "2", "3", "4"}));
+    EXPECT_EQ(labels_of({"", Scale::whole, 0, 220}, 60), (Labels{"0", "50", "100", "150", "200"}));
     // An axis too short for two labels keeps one, and ticks.
     EXPECT_EQ(labels_of({"", Scale::linear, 0, 1e6}, 4).size(), 1u);
 }
