@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <stdexcept>
 #include <thread>
 
@@ -54,25 +55,53 @@ Tensor inputs_of(const ValidateRequest& r, const TrainedModel& model, std::strin
     return all.index_select(0, torch::arange(count) * (all.size(0) / count));
 }
 
-void measure_sequences(const ValidateRequest& r, Transformer& model, const Tensor& inputs,
-                       const MeasureOptions& options, const std::string& what, Validation& v) {
-    std::vector<std::vector<double>> values;
-    std::string note;
-    int64_t size = 0;
-    for (int64_t k = 0; k < inputs.size(0) && !interrupted(); ++k) {
-        const auto law = measure_sequence(model, inputs.narrow(0, k, 1), options);
-        values.push_back(law.log_values);
-        size = law.inputs;
-        if (!law.exact)
-            note = fmt::format("by {} probes; metrics ± {:.2g} (window)", options.jacobian.probes,
-                               law.error.window);
+struct Interrupted {};
+
+/// Shows how far a law without its matrix is, and ends it at an interrupt.
+std::function<void(int64_t, int64_t)> shown_in(Progress& progress) {
+    return [&progress](int64_t done, int64_t total) {
+        if (interrupted()) throw Interrupted();
+        progress.update(static_cast<int>(done), static_cast<int>(total));
+    };
+}
+
+/// The laws of `count` inputs, or of those before an interrupt.
+std::vector<std::vector<double>> laws_of(int64_t count, Progress& progress,
+                                         const std::function<std::vector<double>(int64_t)>& law_of) {
+    std::vector<std::vector<double>> out;
+    try {
+        for (int64_t k = 0; k < count && !interrupted(); ++k) {
+            progress.stage(fmt::format("measuring input {} of {}", k + 1, count));
+            out.push_back(law_of(k));
+        }
+    } catch (const Interrupted&) {  // those before it stand
     }
+    if (out.empty()) throw std::runtime_error("interrupted before the first input was measured");
+    return out;
+}
+
+/// What is to be said of a law that was probed.
+std::string probing_note(const JacobianLaw& law) {
+    if (law.exact) return "";
+    return fmt::format("by {} probes; window ± {:.2g}{}", law.probes, law.error.window,
+                       law.smallest_converged ? "" : "; the smallest value is an upper bound");
+}
+
+void measure_sequences(const ValidateRequest& r, Transformer& model, const Tensor& inputs,
+                       MeasureOptions options, const std::string& what, Validation& v) {
+    Progress progress(!r.quiet);
+    options.jacobian.progress = shown_in(progress);
+    JacobianLaw last;
+    auto values = laws_of(inputs.size(0), progress, [&](int64_t k) {
+        last = measure_sequence(model, inputs.narrow(0, k, 1), options);
+        return last.log_values;
+    });
+    const auto count = values.size();
     validation::add_values(
         v, std::move(values),
-        fmt::format("{}, {}, N = {}", inputs_words(static_cast<std::size_t>(inputs.size(0)), what),
-                    token_words(r), size),
+        fmt::format("{}, {}, N = {}", inputs_words(count, what), token_words(r), last.inputs),
         resolution(options.double_precision));
-    v.measured->note = note;
+    v.measured->note = probing_note(last);
 }
 
 void measure_checkpoint(const ValidateRequest& r, const checkpoint::TensorFile& file, Validation& v) {
@@ -135,25 +164,22 @@ void measure_script(const ValidateRequest& r, const checkpoint::TensorFile& file
     ScriptModule::Options options;
     options.double_precision = r.precision == "f64";
     options.seed = r.seed;
-    const int count = r.input ? 1 : r.inputs.value_or(default_inputs);
-    std::vector<std::vector<double>> values;
+    Progress progress(!r.quiet);
+    options.progress = shown_in(progress);
     ScriptModule::Result last;
-    for (int k = 0; k < count && !interrupted(); ++k) {
+    auto values = laws_of(r.input ? 1 : r.inputs.value_or(default_inputs), progress, [&](int64_t k) {
         const auto x =
             r.input ? read_input(*r.input) : drawn_input(r.shape, r.seed, static_cast<std::uint32_t>(k));
         last = module.law(x, options);
-        values.push_back(last.law.log_values);
-    }
+        return last.law.log_values;
+    });
+    const auto count = values.size();
     validation::add_values(
         v, std::move(values),
-        fmt::format("{}, Jacobian {} × {}, {}",
-                    inputs_words(static_cast<std::size_t>(count), r.input ? *r.input : "drawn"),
+        fmt::format("{}, Jacobian {} × {}, {}", inputs_words(count, r.input ? *r.input : "drawn"),
                     last.law.outputs, last.law.inputs, last.double_precision ? "f64" : "f32"),
         resolution(last.double_precision));
-    if (!last.law.exact)
-        v.measured->note =
-            fmt::format("by {} probes; window ± {:.2g}{}", options.probes, last.law.error.window,
-                        last.law.smallest_converged ? "" : "; the smallest value is an upper bound");
+    v.measured->note = probing_note(last.law);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <exception>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
@@ -23,60 +23,50 @@ double distance_to_neighbours(const std::vector<double>& node, std::size_t i) {
     return out;
 }
 
-/// The bidiagonalisation from one probe.
+/// The bidiagonal matrix of one probe.
 class Chain {
 public:
-    Chain(Eigen::VectorXd probe, int most_steps) {
-        right_.resize(probe.size(), most_steps + 1);
-        left_.resize(probe.size(), most_steps);
-        const double norm = probe.norm();
-        if (!(norm > 0) || !std::isfinite(norm))
-            throw std::invalid_argument("golub_kahan: a probe must be finite and not zero");
-        right_.col(0) = probe / norm;
-    }
+    explicit Chain(int dimension) : dimension_(dimension) {}
 
     bool ended() const { return ended_; }
-    auto last_right() const { return right_.col(columns()); }
-    auto last_left() const { return left_.col(columns() - 1); }
+    int length() const { return static_cast<int>(alpha_.size()); }
 
-    /// Takes J v_k: a new column of U and α_k.
-    void add_left(Eigen::VectorXd image) {
-        const auto k = columns();
-        if (k > 0) orthogonalise(image, left_.leftCols(k));
-        double norm = image.norm();
+    /// Takes ‖w‖ as α_k, and says what makes w a unit vector.
+    double add_left(double norm) {
+        if (ended_) return 0;
         if (!std::isfinite(norm)) throw std::runtime_error("golub_kahan: the operator is not finite");
         scale_ = std::max(scale_, norm);
         if (norm <= negligible * scale_) {  // J v_k is in what U spans: 0 is a singular value
             norm = 0;
-            image.setZero();
             ended_ = true;
         }
-        left_.col(k) = norm > 0 ? Eigen::VectorXd(image / norm) : image;
         alpha_.push_back(norm);
         beta_.push_back(0);
+        return norm > 0 ? 1 / norm : 0;
     }
 
-    /// Takes Jᵀ u_k: β_k and a new column of V.
-    void add_right(Eigen::VectorXd image) {
-        const auto k = columns();
-        orthogonalise(image, right_.leftCols(k));
-        const double norm = image.norm();
+    /// Takes ‖w‖ as β_k.
+    double add_right(double norm) {
+        if (ended_) return 0;
         if (!std::isfinite(norm)) throw std::runtime_error("golub_kahan: the operator is not finite");
         scale_ = std::max(scale_, norm);
-        if (norm <= negligible * scale_ || k == right_.rows()) {
+        if (norm <= negligible * scale_ || length() == dimension_) {
             ended_ = true;
-            return;
+            return 0;
         }
         beta_.back() = norm;
-        right_.col(k) = image / norm;
+        return 1 / norm;
     }
 
-    /// Q of B = P diag(s) Qᵀ gives the weights, P the residuals: first and last components are enough.
-    GaussQuadrature quadrature() const {
-        const auto count = alpha_.size();
+    GaussQuadrature quadrature() const { return quadrature(alpha_.size()); }
+
+    /// After the first `count` steps. Q of B = P diag(s) Qᵀ gives the weights, P the residuals: first and
+    /// last components are enough.
+    GaussQuadrature quadrature(std::size_t count) const {
         const int k = static_cast<int>(count);
-        auto diagonal = alpha_;
-        auto above = beta_;  // the last one is no part of B
+        const auto end = static_cast<std::ptrdiff_t>(count);
+        std::vector<double> diagonal(alpha_.begin(), alpha_.begin() + end);
+        std::vector<double> above(beta_.begin(), beta_.begin() + end);  // the last one is no part of B
         std::vector<double> first(count, 0.0);
         std::vector<double> last(count, 0.0);
         std::vector<double> work(4 * count);
@@ -90,7 +80,7 @@ public:
         for (std::size_t i = count; i-- > 0;) {
             out.node.push_back(diagonal[i]);
             out.weight.push_back(first[i] * first[i]);
-            out.residual.push_back(std::abs(beta_.back() * last[i]));
+            out.residual.push_back(std::abs(beta_[count - 1] * last[i]));
         }
         out.mean_square = alpha_.front() * alpha_.front();
         return out;
@@ -99,81 +89,175 @@ public:
 private:
     static constexpr double negligible = 16 * std::numeric_limits<double>::epsilon();
 
-    Eigen::Index columns() const { return static_cast<Eigen::Index>(alpha_.size()); }
-
-    /// Twice is enough (Kahan; Parlett, The symmetric eigenvalue problem, 6.9).
-    static void orthogonalise(Eigen::VectorXd& vector, Eigen::Ref<const Eigen::MatrixXd> basis) {
-        for (int pass = 0; pass < 2; ++pass) {
-            const Eigen::VectorXd along = basis.transpose() * vector;
-            vector.noalias() -= basis * along;
-        }
-    }
-
-    Eigen::MatrixXd left_, right_;
+    int dimension_;
     std::vector<double> alpha_, beta_;
     double scale_ = 0;
     bool ended_ = false;
 };
 
-/// One step for all chains.
-class Advance {
+/// Vectors in this process's memory.
+class HostBidiagonalisation final : public Bidiagonalisation {
 public:
-    Advance(LinearOperator& matrix, std::vector<Chain>& chains, int threads)
-        : matrix_(matrix), chains_(chains), threads_(threads) {
-        in_.setZero(matrix.size(), static_cast<Eigen::Index>(chains.size()));
-        out_ = in_;
+    HostBidiagonalisation(LinearOperator& matrix, const std::vector<double>& probes, int steps, int threads)
+        : matrix_(matrix), size_(matrix.size()), threads_(threads) {
+        const auto count = static_cast<Eigen::Index>(probes.size()) / size_;
+        const Eigen::Map<const Eigen::MatrixXd> given(probes.data(), size_, count);
+        left_.resize(static_cast<std::size_t>(count));
+        right_.resize(left_.size());
+        in_.setZero(size_, count);
+        image_.setZero(size_, count);
+        for (std::size_t c = 0; c < left_.size(); ++c) {
+            const double norm = given.col(column(c)).norm();
+            if (!(norm > 0) || !std::isfinite(norm))
+                throw std::invalid_argument("golub_kahan: a probe must be finite and not zero");
+            left_[c].resize(size_, steps);
+            right_[c].resize(size_, steps + 1);
+            right_[c].col(0) = given.col(column(c)) / norm;
+        }
     }
 
-    void left() {
-        gather([](const Chain& chain) { return chain.last_right(); });
-        matrix_.apply(in_.data(), out_.data(), static_cast<int>(in_.cols()));
-        hand_out([](Chain& chain, Eigen::VectorXd image) { chain.add_left(std::move(image)); });
+    int chains() const override { return static_cast<int>(left_.size()); }
+    int dimension() const override { return static_cast<int>(size_); }
+
+    std::vector<double> left(int k) override {
+        gather(right_, k);
+        matrix_.apply(in_.data(), image_.data(), chains());
+        return orthogonalise(left_, k);
     }
-    void right() {
-        gather([](const Chain& chain) { return chain.last_left(); });
-        matrix_.apply_transpose(in_.data(), out_.data(), static_cast<int>(in_.cols()));
-        hand_out([](Chain& chain, Eigen::VectorXd image) { chain.add_right(std::move(image)); });
+    void set_left(int k, const std::vector<double>& factor) override { put(left_, k, factor); }
+    std::vector<double> right(int k) override {
+        gather(left_, k);
+        matrix_.apply_transpose(in_.data(), image_.data(), chains());
+        return orthogonalise(right_, k + 1);
+    }
+    void set_right(int k, const std::vector<double>& factor) override { put(right_, k + 1, factor); }
+
+    void keep_first() override {
+        left_.resize(1);
+        right_.resize(1);
+        in_.conservativeResize(Eigen::NoChange, 1);
+        image_.conservativeResize(Eigen::NoChange, 1);
     }
 
 private:
-    template <class F>
-    void gather(F column) {
-        for (std::size_t c = 0; c < chains_.size(); ++c) {
-            if (chains_[c].ended()) {
-                in_.col(static_cast<Eigen::Index>(c)).setZero();
-            } else {
-                in_.col(static_cast<Eigen::Index>(c)) = column(chains_[c]);
-            }
+    using Bases = std::vector<Eigen::MatrixXd>;
+    /// Rows that are summed together: whatever the threads, the same numbers in the same order. So many of
+    /// a hundred columns stay in a core's cache.
+    static constexpr Eigen::Index piece = 1024;
+    /// Columns that bases grow by: copying them is little beside that many steps.
+    static constexpr Eigen::Index growth = 64;
+
+    static Eigen::Index column(std::size_t c) { return static_cast<Eigen::Index>(c); }
+    Eigen::Index pieces() const { return (size_ + piece - 1) / piece; }
+
+    void gather(const Bases& from, int k) {
+        for (std::size_t c = 0; c < from.size(); ++c) in_.col(column(c)) = from[c].col(k);
+    }
+
+    void put(Bases& bases, int k, const std::vector<double>& factor) {
+        for (std::size_t c = 0; c < bases.size(); ++c) {
+            if (bases[c].cols() <= k) bases[c].conservativeResize(Eigen::NoChange, k + growth);
+            if (factor[c] > 0)
+                bases[c].col(k) = image_.col(column(c)) * factor[c];
+            else
+                bases[c].col(k).setZero();
         }
     }
 
+    /// f(chain, piece's number, its first row, its rows) for every piece of every chain, where it reads so
+    /// many columns: threads cost more than they bring below a million numbers.
     template <class F>
-    void hand_out(F add) {
-        std::exception_ptr failure;
-#pragma omp parallel for num_threads(threads_) schedule(dynamic)
-        for (std::size_t c = 0; c < chains_.size(); ++c) {
-            if (chains_[c].ended()) continue;
-            try {
-                add(chains_[c], out_.col(static_cast<Eigen::Index>(c)));
-            } catch (...) {
-#pragma omp critical(golub_kahan)
-                failure = std::current_exception();
-            }
+    void for_pieces(Eigen::Index columns, F f) const {
+        const auto each = pieces(), all = each * static_cast<Eigen::Index>(chains());
+        const bool much = threads_ > 1 && size_ * columns * chains() > 1'000'000;
+#pragma omp parallel for num_threads(threads_) schedule(static) if (much)
+        for (Eigen::Index i = 0; i < all; ++i) {
+            const auto begin = i % each * piece;
+            f(static_cast<std::size_t>(i / each), i % each, begin, std::min(piece, size_ - begin));
         }
-        if (failure) std::rethrow_exception(failure);
+    }
+
+    std::vector<double> norms() const {
+        Eigen::MatrixXd squares(pieces(), chains());
+        for_pieces(1, [&](std::size_t c, Eigen::Index number, Eigen::Index begin, Eigen::Index rows) {
+            squares(number, column(c)) = image_.col(column(c)).segment(begin, rows).squaredNorm();
+        });
+        std::vector<double> out;
+        for (std::size_t c = 0; c < left_.size(); ++c) out.push_back(std::sqrt(squares.col(column(c)).sum()));
+        return out;
+    }
+
+    /// The images less what lies along the first k columns of their bases; their norms. The last of those
+    /// columns first: all that exact arithmetic leaves.
+    std::vector<double> orthogonalise(const Bases& bases, int k) {
+        if (k > 0) subtract(bases, k - 1, 1);
+        auto norm = norms();
+        for (int pass = 0; k > 0 && pass < 2; ++pass) {
+            subtract(bases, 0, k);
+            const auto before = std::exchange(norm, norms());
+            if (!orthogonalise_again(before, norm)) break;
+        }
+        return norm;
+    }
+
+    void subtract(const Bases& bases, Eigen::Index first, Eigen::Index count) {
+        std::vector<Eigen::MatrixXd> along(bases.size(), Eigen::MatrixXd(count, pieces()));
+        for_pieces(count, [&](std::size_t c, Eigen::Index number, Eigen::Index begin, Eigen::Index rows) {
+            along[c].col(number).noalias() = bases[c].block(begin, first, rows, count).transpose() *
+                                             image_.col(column(c)).segment(begin, rows);
+        });
+        for (auto& one : along) one.col(0) = one.rowwise().sum().eval();
+        for_pieces(count, [&](std::size_t c, Eigen::Index, Eigen::Index begin, Eigen::Index rows) {
+            image_.col(column(c)).segment(begin, rows).noalias() -=
+                bases[c].block(begin, first, rows, count) * along[c].col(0);
+        });
     }
 
     LinearOperator& matrix_;
-    std::vector<Chain>& chains_;
+    Eigen::Index size_;
     int threads_;
-    Eigen::MatrixXd in_, out_;
+    Bases left_, right_;
+    Eigen::MatrixXd in_, image_;
 };
 
-bool extremes_known(const Chain& chain, double tolerance) {
+/// Step k of all chains.
+void advance(Bidiagonalisation& vectors, std::vector<Chain>& chains, int k) {
+    const auto count = static_cast<std::size_t>(vectors.chains());
+    std::vector<double> factor(count);
+    const auto left = vectors.left(k);
+    for (std::size_t c = 0; c < count; ++c) factor[c] = chains[c].add_left(left[c]);
+    vectors.set_left(k, factor);
+    const auto right = vectors.right(k);
+    for (std::size_t c = 0; c < count; ++c) factor[c] = chains[c].add_right(right[c]);
+    vectors.set_right(k, factor);
+}
+
+std::vector<GaussQuadrature> quadratures(const std::vector<Chain>& chains) {
+    std::vector<GaussQuadrature> out;
+    for (const auto& chain : chains) out.push_back(chain.quadrature());
+    return out;
+}
+
+/// Whether an error that fell from `earlier` to `now` over the last half of k steps would, at that rate, be
+/// `allowed` after `most`. Errors of extremes fall geometrically, the faster the wider their gap.
+bool in_reach(double earlier, double now, double allowed, int k, int most) {
+    const double rate = std::log(earlier / now) / (k - k / 2);
+    return rate > 0 && k + std::log(now / allowed) / rate <= most;
+}
+
+/// Whether more steps are of no use to the extremes: known, or (`judged`) out of reach.
+bool extremes_settled(const Chain& chain, double tolerance, int most, bool judged) {
     if (chain.ended()) return true;
-    const auto quadrature = chain.quadrature();
-    const double allowed = tolerance * quadrature.node.back();
-    return quadrature.error(0) <= allowed && quadrature.error(quadrature.node.size() - 1) <= allowed;
+    const int k = chain.length();
+    const auto now = chain.quadrature();
+    const auto earlier = chain.quadrature(static_cast<std::size_t>(std::max(k / 2, 1)));
+    const double allowed = tolerance * now.node.back();
+    const auto settled = [&](double before, double error) {
+        if (error <= allowed) return true;
+        return judged && k > 1 && !in_reach(before, error, allowed, k, most);
+    };
+    return settled(earlier.error(0), now.error(0)) &&
+           settled(earlier.error(earlier.node.size() - 1), now.error(now.node.size() - 1));
 }
 
 /// Mass spread evenly between two places, or at one.
@@ -242,6 +326,12 @@ std::vector<Bend> bends_of(const std::vector<GaussQuadrature>& probes) {
 
 }  // namespace
 
+bool orthogonalise_again(const std::vector<double>& before, const std::vector<double>& after) {
+    for (std::size_t c = 0; c < after.size(); ++c)
+        if (after[c] < 0.7 * before[c]) return true;
+    return false;
+}
+
 double GaussQuadrature::error(std::size_t i) const {
     const double rounding = 8 * std::numeric_limits<double>::epsilon() * node.back();
     const double distance = distance_to_neighbours(node, i) - residual[i];
@@ -266,32 +356,44 @@ double GaussQuadrature::resolved_from() const {
     return 0;
 }
 
+std::vector<GaussQuadrature> golub_kahan(Bidiagonalisation& vectors, const GolubKahanOptions& options) {
+    const int dimension = vectors.dimension();
+    const int steps = std::min(options.steps, dimension);
+    std::vector<Chain> chains(static_cast<std::size_t>(vectors.chains()), Chain(dimension));
+    const auto advance_to = [&](int k) {
+        const int count = vectors.chains();
+        advance(vectors, chains, k - 1);
+        if (options.progress) options.progress(count);
+    };
+    int k = 0;
+    while (k < steps) {
+        advance_to(++k);
+        if (std::all_of(chains.begin(), chains.end(), [](const Chain& chain) { return chain.ended(); }))
+            break;
+        if (options.enough && k % 10 == 0 && k < steps && options.enough(quadratures(chains))) break;
+    }
+    if (options.extremes > 0) {
+        const int most = std::clamp(options.most_steps, k, dimension);
+        if (k < most && !chains.front().ended()) vectors.keep_first();
+        for (const int begin = k; k < most && !chains.front().ended(); advance_to(++k)) {
+            // Rates of the first steps say little, and at `dimension` everything is known.
+            const bool judged = k >= options.steps && most < dimension;
+            if ((k - begin) % 10 == 0 && extremes_settled(chains.front(), options.extremes, most, judged))
+                break;
+        }
+    }
+    return quadratures(chains);
+}
+
 std::vector<GaussQuadrature> golub_kahan(LinearOperator& matrix, const std::vector<double>& probes,
                                          const GolubKahanOptions& options) {
     const int size = matrix.size();
-    const auto rows = static_cast<std::size_t>(size);
-    if (options.steps < 1 || size < 1 || probes.empty() || probes.size() % rows != 0)
+    if (options.steps < 1 || size < 1 || probes.empty() ||
+        probes.size() % static_cast<std::size_t>(size) != 0)
         throw std::invalid_argument("golub_kahan: at least one step and one probe of N numbers are needed");
-    const int steps = std::min(options.steps, size);
-    const int most = options.extremes > 0 ? std::clamp(options.most_steps, steps, size) : steps;
-    std::vector<Chain> chains;
-    for (std::size_t begin = 0; begin < probes.size(); begin += rows)
-        chains.emplace_back(Eigen::Map<const Eigen::VectorXd>(probes.data() + begin, size), most);
-
-    Advance advance(matrix, chains, std::max(options.threads, 1));
-    for (int k = 1; k <= most; ++k) {
-        advance.left();
-        advance.right();
-        if (std::all_of(chains.begin(), chains.end(), [](const Chain& chain) { return chain.ended(); }))
-            break;
-        if (k >= steps && (k - steps) % 10 == 0 &&
-            std::all_of(chains.begin(), chains.end(),
-                        [&](const Chain& chain) { return extremes_known(chain, options.extremes); }))
-            break;
-    }
-    std::vector<GaussQuadrature> out;
-    for (const auto& chain : chains) out.push_back(chain.quadrature());
-    return out;
+    HostBidiagonalisation vectors(matrix, probes, std::min(options.steps, size),
+                                  std::max(options.threads, 1));
+    return golub_kahan(vectors, options);
 }
 
 std::vector<double> log_quantiles(const std::vector<GaussQuadrature>& probes, int count) {
@@ -328,21 +430,33 @@ double mass_below(const GaussQuadrature& probe, double s) {
     return mass;
 }
 
-Extreme largest(const std::vector<GaussQuadrature>& probes) {
+namespace {
+
+/// The node at one end that `outer` puts before all others'.
+template <class Outer>
+Extreme outermost(const std::vector<GaussQuadrature>& probes, bool last, Outer outer) {
     Extreme out;
+    const auto place = [last](const GaussQuadrature& probe) { return last ? probe.node.size() - 1 : 0; };
     for (const auto& probe : probes) {
-        const auto last = probe.node.size() - 1;
-        if (!(probe.node[last] <= out.value)) out = {probe.node[last], probe.error(last)};
+        const double node = probe.node[place(probe)];
+        if (std::isnan(out.value) || outer(node, out.value)) out.value = node;
+    }
+    // J has a value within error_j of node j.
+    for (const auto& probe : probes) {
+        const double bound = probe.error(place(probe)) + std::abs(probe.node[place(probe)] - out.value);
+        if (!(bound >= out.error)) out.error = bound;
     }
     return out;
 }
 
+}  // namespace
+
+Extreme largest(const std::vector<GaussQuadrature>& probes) {
+    return outermost(probes, true, std::greater<>());
+}
+
 Extreme smallest(const std::vector<GaussQuadrature>& probes) {
-    Extreme out;
-    for (const auto& probe : probes) {
-        if (!(probe.node[0] >= out.value)) out = {probe.node[0], probe.error(0)};
-    }
-    return out;
+    return outermost(probes, false, std::less<>());
 }
 
 }  // namespace spectra

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -49,24 +50,61 @@ struct GaussQuadrature {
 
 struct GolubKahanOptions {
     int steps = 100;  ///< k
-    /// Above 0: goes on after `steps` until the largest and the smallest node of every probe have an error()
-    /// of at most so many times the largest, or for `most_steps`.
+    /// Above 0: the first probe goes on after `steps` until its largest and its smallest node have an error()
+    /// of at most so many times the largest, or for `most_steps`; and no further than where the errors left
+    /// fall too slowly to get there by then.
     double extremes = 0;
     int most_steps = 400;
+    /// Asked every ten steps what it thinks of the probes so far; true: these are steps enough.
+    std::function<bool(const std::vector<GaussQuadrature>&)> enough;
+    /// Called after every step with how many probes took it.
+    std::function<void(int)> progress;
     int threads = 1;  ///< for orthogonalising; nothing depends on it
 };
+
+/// The vectors of several bidiagonalisations side by side, wherever they live. Step k = 0, 1, … is
+/// left, set_left, right, set_right.
+class Bidiagonalisation {
+public:
+    Bidiagonalisation() = default;
+    Bidiagonalisation(const Bidiagonalisation&) = delete;
+    Bidiagonalisation& operator=(const Bidiagonalisation&) = delete;
+    virtual ~Bidiagonalisation() = default;
+
+    virtual int chains() const = 0;
+    virtual int dimension() const = 0;  ///< no chain is longer
+    /// w = J v_k less what lies along u_0 … u_{k−1}; ‖w‖ of every chain.
+    virtual std::vector<double> left(int k) = 0;
+    /// u_k = factor · w
+    virtual void set_left(int k, const std::vector<double>& factor) = 0;
+    /// w = Jᵀ u_k less what lies along v_0 … v_k; ‖w‖ of every chain.
+    virtual std::vector<double> right(int k) = 0;
+    /// v_{k+1} = factor · w
+    virtual void set_right(int k, const std::vector<double>& factor) = 0;
+    virtual void keep_first() = 0;  ///< the other chains are done
+};
+
+/// Whether Gram-Schmidt has to be repeated, the norms of all chains' vectors before and after it given. A
+/// pass leaves errors of u·before along the basis, and twice is enough (Kahan; Parlett, The symmetric
+/// eigenvalue problem, 6.9). Take away the last basis vector's share before it: that is most of w, and an
+/// error in the basis's own orthogonality would grow by as much at every step.
+bool orthogonalise_again(const std::vector<double>& before, const std::vector<double>& after);
 
 /// Golub and Kahan's bidiagonalisation J V = U B, Jᵀ U = V Bᵀ + β_k v_{k+1} e_kᵀ from each of the given
 /// columns (N each, normalised here): B is upper bidiagonal, BᵀB the Lanczos matrix of JᵀJ. It is found from
 /// products with J, not JᵀJ, so nodes are right to about u‖J‖ instead of √u‖J‖.
 ///
-/// Every probe has bases of its own, orthogonalised twice against all they hold (N·k·2 doubles a probe), and
-/// all advance together, so that the operator is applied to all of them at once. Not a block method: what
-/// independent probes find is independent, and its spread is the error of the mean.
+/// Every probe has bases of its own, orthogonalised against all they hold, twice where the first pass takes
+/// much (N·k·2 doubles a probe, read twice a step), and all advance together, so that the operator is applied
+/// to all of them at once. Not a block method: what independent probes find is independent, and its spread is
+/// the error of the mean.
 ///
 /// Ends early for a probe whose Krylov space is exhausted; its quadrature is then exact.
 std::vector<GaussQuadrature> golub_kahan(LinearOperator& matrix, const std::vector<double>& probes,
                                          const GolubKahanOptions& options = {});
+
+/// The same with vectors kept elsewhere.
+std::vector<GaussQuadrature> golub_kahan(Bidiagonalisation& vectors, const GolubKahanOptions& options);
 
 /// `count` values of ln s, ascending, −∞ for 0: the quantiles at (k + ½)/count of the mean of the probes'
 /// laws.
@@ -85,7 +123,8 @@ double mass_below(const GaussQuadrature& probe, double s);
 /// the true one, but for rounding.
 struct Extreme {
     double value = std::numeric_limits<double>::quiet_NaN();
-    double error = std::numeric_limits<double>::quiet_NaN();  ///< its error()
+    /// How far it is from a singular value: its error(), or what another probe's node and error() say of it.
+    double error = std::numeric_limits<double>::quiet_NaN();
 };
 Extreme largest(const std::vector<GaussQuadrature>& probes);
 Extreme smallest(const std::vector<GaussQuadrature>& probes);

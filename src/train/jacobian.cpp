@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -91,7 +92,7 @@ Tensor gradient(const Tensor& y, const Tensor& x, const Tensor& seed, bool again
 
 std::size_t pass_memory(const Tensor& x, const JacobianOptions& options) {
     if (options.memory > 0) return options.memory;
-    return std::size_t{1} << (x.is_cuda() ? 32U : 26U);
+    return std::size_t{1} << (x.is_cuda() ? 33U : 26U);
 }
 
 /// Rows that a pass may have: what one row's forward pass keeps, and as much again for the way back.
@@ -148,12 +149,16 @@ Tensor normal_vector(int64_t size, std::uint64_t seed, std::uint32_t number) {
     return out;
 }
 
-/// Vectors on the first `rank` of `size` coordinates.
-std::vector<double> probes_of(int64_t rank, int64_t size, std::uint64_t seed, int first, int count) {
-    auto out = torch::zeros({count, size}, torch::kDouble);
+/// Rows of normal numbers.
+Tensor probes_of(int64_t size, std::uint64_t seed, int first, int count) {
+    auto out = torch::empty({count, size}, torch::kDouble);
     for (int i = 0; i < count; ++i)
-        out[i].narrow(0, 0, rank).copy_(normal_vector(rank, seed, static_cast<std::uint32_t>(first + i)));
-    return {out.data_ptr<double>(), out.data_ptr<double>() + out.numel()};
+        out[i].copy_(normal_vector(size, seed, static_cast<std::uint32_t>(first + i)));
+    return out;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// ln of where singular values of a matrix computed in the precision of x are rounding.
@@ -183,39 +188,116 @@ int fitting_columns(int64_t size, std::size_t memory) {
     return static_cast<int>(std::min<std::size_t>(memory / bytes, std::numeric_limits<int>::max()));
 }
 
-montecarlo::ProbedSample probed(JacobianOperator& jacobian, const JacobianLawOptions& options) {
-    GolubKahanOptions steps;
-    steps.steps = options.steps;
-    steps.threads = at::get_num_threads();
-    montecarlo::ProbedSample out;
-    const int columns = fitting_columns(jacobian.size(), options.basis_memory);
-    const int together = std::max(columns / (2 * options.steps + 5), 1);
-    for (int first = 0; first < options.probes; first += together) {
-        const int count = std::min(together, options.probes - first);
-        const auto probes = probes_of(jacobian.rank(), jacobian.size(), options.seed, first, count);
-        for (auto& probe : golub_kahan(jacobian, probes, steps)) out.probes.push_back(std::move(probe));
-    }
-    return out;
-}
+/// Whether the metrics of the probes stopped moving, asked again and again.
+class Settled {
+public:
+    explicit Settled(double error) : allowed_(0.25 * error) {}
 
-/// One long run for the two ends of the spectrum.
-std::vector<GaussQuadrature> ends_of(JacobianOperator& jacobian, const JacobianLawOptions& options) {
-    GolubKahanOptions steps;
-    steps.steps = std::min<int>(options.steps, static_cast<int>(jacobian.rank()));
-    steps.extremes = options.extremes;
-    steps.most_steps = std::min({options.most_steps, static_cast<int>(jacobian.rank()),
-                                 fitting_columns(jacobian.size(), options.basis_memory) / 2});
-    steps.threads = at::get_num_threads();
-    return golub_kahan(jacobian, probes_of(jacobian.rank(), jacobian.size(), options.seed, options.probes, 1),
-                       steps);
-}
+    bool operator()(const std::vector<GaussQuadrature>& probes) {
+        montecarlo::ProbedSample sample;
+        sample.probes = probes;
+        const auto now = montecarlo::summary({sample}, 1).metrics;
+        bool still = true;
+        for (const auto metric : {&Metrics::window, &Metrics::collapsed, &Metrics::log_mean})
+            still = still && std::abs(now.*metric - before_.*metric) <= allowed_;
+        before_ = now;
+        const bool twice = still && still_;
+        still_ = still;
+        return twice;
+    }
+
+private:
+    double allowed_;
+    Metrics before_;
+    bool still_ = false;
+};
+
+/// Batches of probes of one Jacobian.
+class Probing {
+public:
+    Probing(JacobianOperator& jacobian, const JacobianLawOptions& options)
+        : jacobian_(jacobian),
+          options_(options),
+          columns_(fitting_columns(jacobian.size(), options.basis_memory)),
+          steps_(options.steps),
+          total_(int64_t{options.probes} * options.steps) {}
+
+    std::vector<GaussQuadrature> run() {
+        constexpr int first_probes = 8;
+        GolubKahanOptions how = steps();
+        // One of the first goes on for the two ends of the spectrum.
+        how.extremes = options_.extremes;
+        const auto rank = static_cast<int>(jacobian_.rank());
+        const int most = std::min(options_.most_steps, columns_ / 2);
+        how.most_steps = most < rank ? most : jacobian_.size();
+        if (options_.error > 0) how.enough = Settled(options_.error);
+        add(options_.error > 0 ? first_probes : options_.probes, how);
+        // As many steps as the first ones took; one of them went on.
+        steps_ = std::min(steps_, static_cast<int>(found_.back().node.size()));
+        const int wanted = wanted_probes();
+        total_ = std::max<int64_t>(done_, done_ + int64_t{wanted - count()} * steps_);
+        while (count() < wanted) add(wanted - count(), steps());
+        return std::move(found_);
+    }
+
+private:
+    int count() const { return static_cast<int>(found_.size()); }
+
+    GolubKahanOptions steps() {
+        GolubKahanOptions out;
+        out.steps = steps_;
+        out.threads = at::get_num_threads();
+        out.progress = [this](int probes) {
+            done_ += probes;
+            total_ = std::max(total_, done_);
+            if (options_.progress) options_.progress(done_, total_);
+        };
+        return out;
+    }
+
+    /// At most that many, as memory allows.
+    void add(int most, const GolubKahanOptions& how) {
+        const int together = std::max(columns_ / (2 * how.steps + 5), 1);
+        const int number = std::min({most, together, options_.probes - count()});
+        const auto probes = probes_of(jacobian_.rank(), options_.seed, count(), number);
+        for (auto& probe : bidiagonalised(probes, how)) found_.push_back(std::move(probe));
+    }
+
+    std::vector<GaussQuadrature> bidiagonalised(const Tensor& probes, const GolubKahanOptions& how) {
+        if (jacobian_.device().is_cuda())
+            return golub_kahan(*device_bidiagonalisation(jacobian_, probes, how.steps), how);
+        const auto padded = torch::constant_pad_nd(probes, {0, jacobian_.size() - jacobian_.rank()});
+        return golub_kahan(jacobian_, {padded.data_ptr<double>(), padded.data_ptr<double>() + padded.numel()},
+                           how);
+    }
+
+    /// Errors fall with the root of the number of probes.
+    int wanted_probes() const {
+        if (!(options_.error > 0)) return options_.probes;
+        montecarlo::ProbedSample sample;
+        sample.probes = found_;
+        const auto seen = montecarlo::summary({sample}, 1);
+        const double ratio = std::max(seen.error.window, seen.error.collapsed) / options_.error;
+        const double wanted = std::ceil(count() * ratio * ratio);
+        return std::max(count(), static_cast<int>(std::min<double>(wanted, options_.probes)));
+    }
+
+    JacobianOperator& jacobian_;
+    const JacobianLawOptions& options_;
+    int columns_, steps_;
+    int64_t done_ = 0, total_;
+    std::vector<GaussQuadrature> found_;
+};
 
 JacobianLaw probed_law(JacobianOperator& jacobian, const Tensor& x, const JacobianLawOptions& options) {
     JacobianLaw out;
     out.inputs = jacobian.inputs();
     out.outputs = jacobian.outputs();
     out.adjoint_defect = jacobian.adjoint_defect();
-    auto sample = probed(jacobian, options);
+    montecarlo::ProbedSample sample;
+    sample.probes = Probing(jacobian, options).run();
+    out.probes = static_cast<int>(sample.probes.size());
+    out.steps = static_cast<int>(sample.probes.back().node.size());
     double resolved = 0, mean_square = 0;
     for (const auto& probe : sample.probes) {
         resolved = std::max(resolved, probe.resolved_from());
@@ -229,17 +311,91 @@ JacobianLaw probed_law(JacobianOperator& jacobian, const Tensor& x, const Jacobi
     out.law = seen.law;
     out.metrics = seen.metrics;
     out.error = seen.error;
-    auto ends = ends_of(jacobian, options);
-    ends.insert(ends.end(), sample.probes.begin(), sample.probes.end());
-    const auto top = largest(ends), bottom = smallest(ends);
-    out.metrics.largest = top.value;
-    out.metrics.smallest = bottom.value;
-    out.error.largest = top.error;
-    out.error.smallest = bottom.error;
+    const auto top = largest(sample.probes), bottom = smallest(sample.probes);
     out.largest_converged = top.error <= options.extremes * top.value;
     out.smallest_converged = bottom.error <= options.extremes * top.value;
+    out.work = jacobian.work();
     return out;
 }
+
+/// c's vectors are the rows of number c.
+class DeviceBidiagonalisation final : public Bidiagonalisation {
+public:
+    DeviceBidiagonalisation(JacobianOperator& jacobian, const Tensor& probes, int steps)
+        : jacobian_(jacobian), wide_(jacobian.outputs() < jacobian.inputs()) {
+        const auto count = probes.size(0), rank = probes.size(1);
+        const auto longer = static_cast<int64_t>(jacobian.size());
+        const auto options = torch::dtype(torch::kDouble).device(jacobian.device());
+        left_ = torch::empty({count, steps, longer}, options);
+        right_ = torch::empty({count, steps + 1, rank}, options);
+        const auto norm = probes.norm(2, 1, true);
+        if (!(norm > 0).logical_and(norm.isfinite()).all().item<bool>())
+            throw std::invalid_argument("golub_kahan: a probe must be finite and not zero");
+        right_.select(1, 0).copy_(probes / norm);
+    }
+
+    int chains() const override { return static_cast<int>(left_.size(0)); }
+    int dimension() const override { return static_cast<int>(right_.size(2)); }
+
+    std::vector<double> left(int k) override {
+        const auto v = right_.select(1, k);
+        image_ = wide_ ? jacobian_.pull(v) : jacobian_.push(v);
+        return orthogonalise(left_, k);
+    }
+    void set_left(int k, const std::vector<double>& factor) override { put(left_, k, factor); }
+    std::vector<double> right(int k) override {
+        const auto u = left_.select(1, k);
+        image_ = wide_ ? jacobian_.push(u) : jacobian_.pull(u);
+        return orthogonalise(right_, k + 1);
+    }
+    void set_right(int k, const std::vector<double>& factor) override { put(right_, k + 1, factor); }
+
+    void keep_first() override {
+        left_ = left_.narrow(0, 0, 1).clone();
+        right_ = right_.narrow(0, 0, 1).clone();
+    }
+
+private:
+    /// Norms twice over, so that a step waits for the device once.
+    std::vector<double> orthogonalise(const Tensor& basis, int k) {
+        if (k == 0) return numbers(norms());
+        subtract(basis.narrow(1, k - 1, 1));
+        const auto first = norms();
+        subtract(basis.narrow(1, 0, k));
+        const auto both = numbers(torch::stack({first, norms()}));
+        const auto middle = both.begin() + chains();
+        std::vector<double> after(middle, both.end());
+        if (!orthogonalise_again({both.begin(), middle}, after)) return after;
+        subtract(basis.narrow(1, 0, k));
+        return numbers(norms());
+    }
+
+    void subtract(const Tensor& basis) {
+        const auto along = torch::bmm(basis, image_.unsqueeze(2));
+        image_ = torch::baddbmm(image_.unsqueeze(1), along.transpose(1, 2), basis, 1, -1).squeeze(1);
+    }
+
+    Tensor norms() const { return image_.norm(2, 1); }
+
+    static std::vector<double> numbers(const Tensor& t) {
+        const auto host = t.to(torch::kCPU).contiguous();
+        return {host.data_ptr<double>(), host.data_ptr<double>() + host.numel()};
+    }
+
+    void put(Tensor& basis, int k, const std::vector<double>& factor) {
+        if (basis.size(1) <= k) {
+            constexpr int64_t growth = 64;
+            basis = torch::cat({basis, basis.new_empty({basis.size(0), growth, basis.size(2)})}, 1);
+        }
+        const auto scale = torch::tensor(factor, torch::kDouble).unsqueeze(1).to(basis.device());
+        // An ended chain's image may be anything.
+        basis.select(1, k).copy_(torch::where(scale > 0, image_ * scale, torch::zeros_like(image_)));
+    }
+
+    JacobianOperator& jacobian_;
+    bool wide_;
+    Tensor left_, right_, image_;
+};
 
 }  // namespace
 
@@ -346,37 +502,59 @@ Tensor JacobianOperator::differences(const Tensor& v) const {
     return (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h);
 }
 
-void JacobianOperator::multiply(RowProduct product, int64_t from, int64_t to, const double* in, double* out,
-                                int columns) {
+Tensor JacobianOperator::block_of(RowProduct product, const Tensor& rows, int64_t filled) {
+    auto block = torch::zeros({filled, rows.size(1)}, x_.options());
+    block.narrow(0, 0, rows.size(0)).copy_(rows);
+    return (this->*product)(block).detach().narrow(0, 0, rows.size(0)).to(rows.scalar_type());
+}
+
+Tensor JacobianOperator::by_blocks(RowProduct product, const Tensor& rows) {
+    const auto begin = std::chrono::steady_clock::now();
     const torch::AutoGradMode on(true);
     const TwiceDifferentiable attention;
+    std::vector<Tensor> images;
+    const auto count = rows.size(0);
+    for (int64_t done = 0; done < count;) {
+        // Passes of equally many rows, the last one filled up: they share a graph.
+        const auto passes = (count + block_ - 1) / block_, filled = (count + passes - 1) / passes;
+        try {
+            images.push_back(block_of(product, rows.narrow(0, done, std::min(filled, count - done)), filled));
+            done += filled;
+        } catch (const c10::OutOfMemoryError&) {
+            if (block_ == 1) throw;
+            graph_ = {};
+            block_ /= 2;
+        }
+    }
+    work_.products += count;
+    auto out = images.size() == 1 ? images.front() : torch::cat(images);
+    work_.seconds += seconds_since(begin);
+    return out;
+}
+
+Tensor JacobianOperator::push(const Tensor& v) {
+    return by_blocks(&JacobianOperator::along, v);
+}
+
+Tensor JacobianOperator::pull(const Tensor& u) {
+    return by_blocks(&JacobianOperator::back, u);
+}
+
+void JacobianOperator::multiply(bool forwards, const double* in, double* out, int columns) {
     const auto size = static_cast<int64_t>(this->size());
     const auto given = torch::from_blob(const_cast<double*>(in), {columns, size}, torch::kDouble);
     auto result = torch::from_blob(out, {columns, size}, torch::kDouble);
+    const auto image = forwards ? push(given.narrow(1, 0, inputs_)) : pull(given.narrow(1, 0, outputs_));
     result.zero_();
-    // Passes of equally many rows, the last one filled up: they share a graph.
-    const auto passes = (columns + block_ - 1) / block_, rows = (columns + passes - 1) / passes;
-    for (int64_t begin = 0; begin < columns; begin += rows) {
-        const auto count = std::min<int64_t>(rows, columns - begin);
-        auto block = torch::zeros({rows, from}, x_.options());
-        block.narrow(0, 0, count).copy_(given.narrow(0, begin, count).narrow(1, 0, from));
-        const auto image = (this->*product)(block).detach();
-        result.narrow(0, begin, count).narrow(1, 0, to).copy_(image.narrow(0, 0, count));
-    }
+    result.narrow(1, 0, image.size(1)).copy_(image);
 }
 
 void JacobianOperator::apply(const double* in, double* out, int columns) {
-    if (outputs_ < inputs_)
-        multiply(&JacobianOperator::back, outputs_, inputs_, in, out, columns);
-    else
-        multiply(&JacobianOperator::along, inputs_, outputs_, in, out, columns);
+    multiply(outputs_ >= inputs_, in, out, columns);
 }
 
 void JacobianOperator::apply_transpose(const double* in, double* out, int columns) {
-    if (outputs_ < inputs_)
-        multiply(&JacobianOperator::along, inputs_, outputs_, in, out, columns);
-    else
-        multiply(&JacobianOperator::back, outputs_, inputs_, in, out, columns);
+    multiply(outputs_ < inputs_, in, out, columns);
 }
 
 double JacobianOperator::adjoint_defect() {
@@ -397,8 +575,17 @@ JacobianLaw jacobian_law(const BatchFunction& f, const Tensor& x, const Jacobian
         outputs = rows_of(f, x.detach().unsqueeze(0)).size(1);
     }
     if (std::max(outputs, x.numel()) <= options.most_exact) return exact_law(f, x, options);
+    const auto begin = std::chrono::steady_clock::now();
     JacobianOperator jacobian(f, x, options);
-    return probed_law(jacobian, x, options);
+    auto out = probed_law(jacobian, x, options);
+    out.seconds = seconds_since(begin);
+    return out;
+}
+
+std::unique_ptr<Bidiagonalisation> device_bidiagonalisation(JacobianOperator& jacobian, const Tensor& probes,
+                                                            int steps) {
+    const auto most = std::min<int64_t>(steps, jacobian.rank());
+    return std::make_unique<DeviceBidiagonalisation>(jacobian, probes, static_cast<int>(most));
 }
 
 }  // namespace spectra::train

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "spectrum/golub_kahan.hpp"
@@ -20,7 +21,7 @@ struct JacobianOptions {
     bool batched = true;
     int64_t block = 0;  ///< outputs a backward pass; 0: as many as memory allows
     /// Bytes that one pass may take; 0: 64 MiB on a processor, where larger passes leave its caches and spend
-    /// their time on page faults, and 4 GiB on a GPU.
+    /// their time on page faults, and 8 GiB on a GPU (halved for as long as a GPU does not have them).
     std::size_t memory = 0;
 };
 
@@ -64,6 +65,20 @@ public:
     void apply(const double* in, double* out, int columns) override;
     void apply_transpose(const double* in, double* out, int columns) override;
 
+    /// Rows Jv of rows v, (r, m) → (r, k), and rows Jᵀu of rows u, (r, k) → (r, m), on the device of x: in
+    /// its precision inside, the given one outside.
+    torch::Tensor push(const torch::Tensor& v);
+    torch::Tensor pull(const torch::Tensor& u);
+    /// Where x is.
+    torch::Device device() const { return x_.device(); }
+
+    /// Rows multiplied so far, and how long it took (on a GPU, to ask for it).
+    struct Work {
+        int64_t products = 0;
+        double seconds = 0;
+    };
+    const Work& work() const { return work_; }
+
     /// |⟨u, Jv⟩ − ⟨Jᵀu, v⟩| / (‖u‖‖Jv‖) for random u and v: rounding, or the error of the differences.
     double adjoint_defect();
 
@@ -80,23 +95,39 @@ private:
     torch::Tensor pushed(const torch::Tensor& v);             ///< the same by double backward
     torch::Tensor differences(const torch::Tensor& v) const;  ///< and by differences
     torch::Tensor back(const torch::Tensor& u);               ///< rows Jᵀu
-    void multiply(RowProduct product, int64_t from, int64_t to, const double* in, double* out, int columns);
+    torch::Tensor by_blocks(RowProduct product, const torch::Tensor& rows);
+    torch::Tensor block_of(RowProduct product, const torch::Tensor& rows, int64_t filled);
+    void multiply(bool forwards, const double* in, double* out, int columns);
 
     BatchFunction f_;
     torch::Tensor x_;
     int64_t inputs_ = 0, outputs_ = 0, block_ = 1;
     Forward forward_;
     Graph graph_;
+    Work work_;
 };
+
+/// Bidiagonalisations (golub_kahan.hpp) whose vectors stay on the device of x, in double: a step sends the
+/// norms of its vectors to the host and nothing else. From the rows of `probes`, rank() numbers each; room is
+/// made for `steps` at first. Memory: (k + m)·steps doubles a probe.
+std::unique_ptr<Bidiagonalisation> device_bidiagonalisation(JacobianOperator& jacobian,
+                                                            const torch::Tensor& probes, int steps);
 
 struct JacobianLawOptions : JacobianOptions {
     int64_t most_exact = 4096;  ///< J is formed where neither side is longer
     int probes = 40, steps = 100;
+    /// Wanted standard error of the mass in the window and of what is collapsed: fewer probes where that many
+    /// have it, eight at least, and fewer steps where those, and the mean of ln s, no longer move by a
+    /// quarter of it. 0: all probes and steps.
+    double error = 2e-3;
     /// Wanted of the largest and smallest singular value, relative to the largest.
     double extremes = 1e-6;
-    int most_steps = 1000;                             ///< taken for them
+    int most_steps = 1000;  ///< taken for them, and none once that many would not do
     std::size_t basis_memory = std::size_t{2} << 30U;  ///< bytes of the probes' bases; fewer probes at a time
     std::uint64_t seed = 1;                            ///< of the probes
+    /// Called after every step with how many steps of probes are done, and how many there will be as far as
+    /// is known by then. What it throws ends the run.
+    std::function<void(int64_t, int64_t)> progress;
 };
 
 /// The law of the min(k, m) singular values of a Jacobian.
@@ -110,6 +141,9 @@ struct JacobianLaw {
     /// Whether those bounds met what was wanted. A smallest value that did not is an upper bound only.
     bool largest_converged = true, smallest_converged = true;
     double adjoint_defect = 0;
+    int probes = 0, steps = 0;  ///< taken
+    JacobianOperator::Work work;
+    double seconds = 0;
 };
 
 /// Forms J or, above most_exact, runs stochastic Golub-Kahan quadrature on its products.

@@ -142,20 +142,25 @@ struct Seen {
 ///
 ///     Y = ∂h/∂x + (∂h/∂v ∂v/∂z) ∂z/∂x.
 ///
-/// Only ∂v/∂z, attention, sees other tokens for most connections, and it is but p wide.
+/// Only ∂v/∂z, attention, sees other tokens for most connections, and by what they feed it alone.
 class Sublayer {
 public:
-    Sublayer(Connection& connection, const Connection::Branch& branch, const Tensor& before, int64_t token,
-             const JacobianOptions& options)
-        : connection_(connection), branch_(branch), before_(before), token_(token), options_(options) {
+    Sublayer(Block& block, int sublayer, const Tensor& before, int64_t token, const JacobianOptions& options)
+        : connection_(block.connection(sublayer)),
+          branch_(block.branch(sublayer)),
+          before_(before),
+          token_(token),
+          options_(options) {
         const torch::NoGradGuard no_grad;
+        Tensor fed;
         next_ = connection_
                     .forward(before_, {[this](const Tensor& z) {
                                            read_ = z;
                                            return branch_.norm(z);
                                        },
-                                       [this](const Tensor& z) { return given_ = branch_.core(z); }})
+                                       [&](const Tensor& z) { return given_ = branch_.core(fed = z); }})
                     .state;
+        alone_ = block.branch_at(sublayer, fed, token_);
     }
 
     const Tensor& next() const { return next_; }
@@ -164,13 +169,11 @@ public:
         Seen out;
         mix(out);
         const auto channels = before_.size(2), n = out.matrix.size(0), p = channels / n;
-        Tensor through;  // ∂h/∂v ∂v/∂z
-        if (out.pre.defined() && connection_.branch_width() == p) {
-            out.core = token_jacobian(branch_, read_, token_, options_);
-            through = torch::kron(out.post.unsqueeze(1), out.core);
-        } else {
-            through = through_branch();
-        }
+        const auto core = through_branch();
+        const bool routed = out.pre.defined() && connection_.branch_width() == p;
+        if (routed) out.core = core;
+        const auto through =
+            routed ? torch::kron(out.post.unsqueeze(1), core) : torch::matmul(writing(), core);
         const auto mixed = torch::kron(out.matrix, identity(p));
         out.jacobian = round_branch() + torch::matmul(through, reading());
         out.frozen = mixed + torch::matmul(through, frozen_reading(out, mixed));
@@ -211,16 +214,33 @@ private:
             before_, token_, options_);
     }
 
-    /// ∂h/∂v ∂v/∂z, C × width: the branch with whatever the connection does to it, the state itself held.
+    /// ∂v/∂z, width × width: norm, whatever the connection puts behind it, and core.
     Tensor through_branch() {
-        return token_jacobian(
-            [this](const Tensor& z) {
-                const auto state = fitting(before_, z, token_);
-                return connection_
-                    .forward(state, {[&](const Tensor&) { return branch_.norm(z); }, branch_.core})
-                    .state;
+        const auto state = before_.narrow(1, token_, 1);
+        return exact_jacobian(
+            [&](const Tensor& rows) {
+                Tensor given;
+                connection_.forward(fitting(state, rows.unsqueeze(1), 0),
+                                    {[&](const Tensor&) { return alone_.norm(rows.unsqueeze(1)); },
+                                     [&](const Tensor& z) { return given = alone_.core(z); }});
+                return given.select(1, 0);
             },
-            read_, token_, options_);
+            read_[0][token_], options_);
+    }
+
+    /// ∂h/∂v, C × width: the state itself is held. Of the difference from what is: pooled operators, which
+    /// see other tokens, are not in it.
+    Tensor writing() {
+        return token_jacobian(
+            [this](const Tensor& v) {
+                const auto state = fitting(before_, v, token_), given = fitting(given_, v, token_);
+                const auto written = [&](const Tensor& value) {
+                    return connection_.forward(state, {branch_.norm, [&](const Tensor&) { return value; }})
+                        .state;
+                };
+                return written(v) - written(given);
+            },
+            given_, token_, options_);
     }
 
     /// ∂z/∂x with A and pre held.
@@ -236,7 +256,7 @@ private:
     }
 
     Connection& connection_;
-    const Connection::Branch& branch_;
+    Connection::Branch branch_, alone_;  ///< of all tokens, and of this one with the others held
     const Tensor& before_;
     int64_t token_;
     const JacobianOptions& options_;
@@ -336,8 +356,7 @@ trained::Measurement measure(Transformer& model, const Tensor& input, const Meas
             for (const int sublayer : {0, 1}) {
                 auto& block = *model.blocks()[layer];
                 auto& connection = block.connection(sublayer);
-                const auto branch = block.branch(sublayer);
-                Sublayer parts(connection, branch, before, t, options.jacobian);
+                Sublayer parts(block, sublayer, before, t, options.jacobian);
                 const auto seen = parts.seen();
                 out.stack.connections.push_back(
                     connection_of(seen, key_of(config, layer, sublayer), connection));

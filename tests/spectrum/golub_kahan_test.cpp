@@ -41,6 +41,20 @@ private:
     MatrixXd matrix_;
 };
 
+class Diagonal : public LinearOperator {
+public:
+    explicit Diagonal(VectorXd values) : values_(std::move(values)) {}
+    int size() const override { return static_cast<int>(values_.size()); }
+    void apply(const double* in, double* out, int columns) override {
+        for (int c = 0; c < columns; ++c)
+            for (int i = 0; i < size(); ++i) out[c * size() + i] = values_[i] * in[c * size() + i];
+    }
+    void apply_transpose(const double* in, double* out, int columns) override { apply(in, out, columns); }
+
+private:
+    VectorXd values_;
+};
+
 std::vector<double> normals(int size, int columns, std::uint32_t sample = 0) {
     std::vector<double> out(static_cast<std::size_t>(size * columns));
     random::Stream(1, random::Purpose::test, 0, sample).fill_normal(out);
@@ -257,19 +271,7 @@ TEST(GolubKahan, SpreadNodesAreOfSecondOrder) {
     const auto exact = quarter_circle(2000);
     VectorXd s(size);
     for (int k = 0; k < size; ++k) s[k] = std::exp(exact.log_quantile((k + 0.5) / size));
-    class Diagonal : public LinearOperator {
-    public:
-        explicit Diagonal(VectorXd values) : values_(std::move(values)) {}
-        int size() const override { return static_cast<int>(values_.size()); }
-        void apply(const double* in, double* out, int columns) override {
-            for (int c = 0; c < columns; ++c)
-                for (int i = 0; i < size(); ++i) out[c * size() + i] = values_[i] * in[c * size() + i];
-        }
-        void apply_transpose(const double* in, double* out, int columns) override { apply(in, out, columns); }
-
-    private:
-        VectorXd values_;
-    } matrix(s);
+    Diagonal matrix(s);
     double before = infinity;
     for (const int k : {10, 20, 40}) {
         const auto found = golub_kahan(matrix, std::vector<double>(size, 1.0), steps(k));
@@ -281,16 +283,115 @@ TEST(GolubKahan, SpreadNodesAreOfSecondOrder) {
     }
 }
 
+/// Column by column, all of the basis twice: the plain way. Nodes ascending.
+VectorXd plain_nodes(const MatrixXd& j, const VectorXd& probe, int k) {
+    MatrixXd u = MatrixXd::Zero(j.rows(), k), v = MatrixXd::Zero(j.rows(), k + 1), b = MatrixXd::Zero(k, k);
+    const auto without = [](VectorXd w, const MatrixXd& basis, Eigen::Index count) {
+        for (int pass = 0; pass < 2; ++pass)
+            for (Eigen::Index i = 0; i < count; ++i) w -= basis.col(i).dot(w) * basis.col(i);
+        return w;
+    };
+    v.col(0) = probe.normalized();
+    for (int i = 0; i < k; ++i) {
+        const VectorXd left = without(j * v.col(i), u, i);
+        u.col(i) = left.normalized();
+        b(i, i) = left.norm();
+        const VectorXd right = without(j.transpose() * u.col(i), v, i + 1);
+        v.col(i + 1) = right.normalized();
+        if (i + 1 < k) b(i, i + 1) = right.norm();
+    }
+    return singular_values(b);
+}
+
+TEST(GolubKahan, NodesAreThoseOfThePlainWay) {
+    // Of several pieces of rows; near the identity one pass of Gram-Schmidt takes nearly all of Jᵀu.
+    const int size = 1100, k = 70;
+    for (const double scale : {0.02, 0.3, 1.0}) {
+        const MatrixXd j = MatrixXd::Identity(size, size) + scale * gaussian(size, 8);
+        Dense matrix(j);
+        const auto probes = normals(size, 2, 3);
+        const auto found = golub_kahan(matrix, probes, steps(k)).at(1);
+        const auto expected = plain_nodes(j, Eigen::Map<const VectorXd>(probes.data() + size, size), k);
+        ASSERT_EQ(found.node.size(), static_cast<std::size_t>(k));
+        for (int i = 0; i < k; ++i)
+            EXPECT_NEAR(found.node[static_cast<std::size_t>(i)], expected[i], 1e-13 * expected[k - 1])
+                << scale;
+    }
+}
+
+TEST(GolubKahan, GoesOnWithTheFirstProbeAndGivesUpWhatIsOutOfReach) {
+    const int size = 600;
+    GolubKahanOptions options;
+    options.steps = 60;
+    options.extremes = 1e-6;
+    options.most_steps = 300;
+    for (const bool hard_edge : {false, true}) {
+        const MatrixXd j = hard_edge ? gaussian(size, 9)
+                                     : MatrixXd(0.3 * gaussian(size, 9) + MatrixXd::Identity(size, size));
+        const VectorXd s = singular_values(j);
+        Dense matrix(j);
+        int all = 0, alone = 0;
+        options.progress = [&](int probes) { ++(probes == 3 ? all : alone); };
+        const auto found = golub_kahan(matrix, normals(size, 3), options);
+        EXPECT_EQ(all, 60);
+        EXPECT_EQ(found[0].node.size(), static_cast<std::size_t>(all + alone));
+        EXPECT_EQ(found[1].node.size(), 60U);
+        EXPECT_LE(largest(found).error, 1e-6 * s[size - 1]);
+        EXPECT_NEAR(largest(found).value, s[size - 1], 1e-6 * s[size - 1]);
+        EXPECT_GE(smallest(found).value, s[0] - 1e-13);
+        if (hard_edge) {  // as many steps as the largest value needs, far from three hundred
+            EXPECT_LT(alone, 120);
+            EXPECT_GT(smallest(found).error, 1e-6 * s[size - 1]);
+        } else {
+            EXPECT_LE(smallest(found).error, 1e-6 * s[size - 1]);
+            EXPECT_NEAR(smallest(found).value, s[0], 1e-6 * s[size - 1]);
+        }
+    }
+    // Where the steps allowed are all there are, nothing is out of reach.
+    Dense matrix(gaussian(120, 9));
+    options.most_steps = 120;
+    EXPECT_LE(smallest(golub_kahan(matrix, normals(120, 1), options)).error, 1e-6);
+}
+
+TEST(GolubKahan, EndsWhereItIsToldTo) {
+    Dense matrix(gaussian(100, 7));
+    GolubKahanOptions options = steps(50);
+    std::vector<std::size_t> asked;
+    options.enough = [&](const std::vector<GaussQuadrature>& probes) {
+        asked.push_back(probes.at(1).node.size());
+        return asked.size() == 3;
+    };
+    EXPECT_EQ(golub_kahan(matrix, signs(100, 2), options).at(1).node.size(), 30U);
+    EXPECT_EQ(asked, (std::vector<std::size_t>{10, 20, 30}));
+}
+
+TEST(GolubKahan, AnotherProbeMaySayHowFarAnExtremeIs) {
+    GaussQuadrature coarse, fine;
+    coarse.node = {0.5, 2.0};
+    coarse.weight = {0.5, 0.5};
+    coarse.residual = {0.1, 0.1};
+    fine = coarse;
+    fine.node.back() = 2 - 1e-9;
+    fine.residual.back() = 1e-10;
+    const auto top = largest({fine, coarse});
+    EXPECT_EQ(top.value, 2.0);
+    EXPECT_LT(top.error, 2e-9);
+    EXPECT_GE(top.error, 1e-9);
+}
+
 TEST(GolubKahan, ThreadsChangeNothing) {
-    Dense matrix(gaussian(50, 7));
-    GolubKahanOptions options = steps(20);
-    const auto one = golub_kahan(matrix, signs(50, 5), options);
-    options.threads = 3;
-    const auto three = golub_kahan(matrix, signs(50, 5), options);
-    for (std::size_t c = 0; c < 5; ++c) {
-        EXPECT_EQ(one[c].node, three[c].node);
-        EXPECT_EQ(one[c].weight, three[c].weight);
-        EXPECT_EQ(one[c].residual, three[c].residual);
+    const int size = 30000;  // many pieces of rows, the last one short, and enough numbers for threads
+    Diagonal matrix(VectorXd::LinSpaced(size, 0.1, 1.3));
+    GolubKahanOptions options = steps(25);
+    const auto one = golub_kahan(matrix, signs(size, 3), options);
+    for (const int threads : {2, 7}) {
+        options.threads = threads;
+        const auto several = golub_kahan(matrix, signs(size, 3), options);
+        for (std::size_t c = 0; c < one.size(); ++c) {
+            EXPECT_EQ(one[c].node, several[c].node);
+            EXPECT_EQ(one[c].weight, several[c].weight);
+            EXPECT_EQ(one[c].residual, several[c].residual);
+        }
     }
 }
 

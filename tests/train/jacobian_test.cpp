@@ -207,6 +207,59 @@ TEST(JacobianOperator, PassesTheImplicitSinkhornGradient) {
     }
 }
 
+TEST(JacobianOperator, TakesFewerRowsWhereMemoryEnds) {
+    torch::manual_seed(11);
+    const auto inner = network(8, 8);
+    int64_t most = 0;
+    const BatchFunction f = [&](const Tensor& x) {
+        if (x.size(0) > 3) throw c10::OutOfMemoryError({__func__, __FILE__, __LINE__}, "no more");
+        most = std::max(most, x.size(0));
+        return inner(x);
+    };
+    const auto x = torch::randn({8}, wide);
+    JacobianOptions options;
+    options.block = 16;
+    JacobianOperator products(f, x, options);
+    EXPECT_LT(distance(dense(products, false), exact_jacobian(inner, x)), 1e-14);
+    EXPECT_LT(distance(dense(products, true), exact_jacobian(inner, x).t()), 1e-14);
+    EXPECT_EQ(most, 2);
+    EXPECT_EQ(products.work().products, 16);
+}
+
+// Both ways of keeping the vectors take the same steps; padded zeros are not in the device's.
+TEST(DeviceBidiagonalisation, IsThatOfTheHost) {
+    torch::manual_seed(12);
+    for (const auto& [m, k] : {std::pair<int64_t, int64_t>{80, 80}, {60, 90}, {90, 60}}) {
+        const auto f = network(m, k);
+        JacobianOperator products(f, torch::randn({m}, wide));
+        const auto probes = torch::randn({3, products.rank()}, wide);
+        const auto padded = torch::constant_pad_nd(probes, {0, products.size() - products.rank()});
+        GolubKahanOptions options;
+        options.steps = 10;
+        options.extremes = 0.01;
+        options.most_steps = 1000;
+        const auto host = golub_kahan(
+            products, {padded.data_ptr<double>(), padded.data_ptr<double>() + padded.numel()}, options);
+        const auto device = golub_kahan(*device_bidiagonalisation(products, probes, 10), options);
+        ASSERT_EQ(device.size(), host.size());
+        for (std::size_t c = 0; c < host.size(); ++c) {
+            ASSERT_EQ(device[c].node.size(), host[c].node.size());
+            for (std::size_t i = 0; i < host[c].node.size(); ++i) {
+                EXPECT_NEAR(device[c].node[i], host[c].node[i], 1e-12);
+                EXPECT_NEAR(device[c].weight[i], host[c].weight[i], 1e-11);
+            }
+        }
+        EXPECT_GT(host[0].node.size(), 10U);
+        // To the end: every singular value.
+        options.extremes = 0;
+        options.steps = 200;
+        const auto all = golub_kahan(*device_bidiagonalisation(products, probes, 200), options);
+        EXPECT_EQ(all[1].node.size(), static_cast<std::size_t>(products.rank()));
+    }
+    JacobianOperator products(network(4, 4), torch::randn({4}, wide));
+    EXPECT_THROW(device_bidiagonalisation(products, torch::zeros({1, 4}, wide), 2), std::invalid_argument);
+}
+
 TEST(JacobianLaw, WithoutTheMatrixIsThatOfTheMatrix) {
     torch::manual_seed(7);
     constexpr int64_t n = 512;
@@ -241,6 +294,49 @@ TEST(JacobianLaw, WithoutTheMatrixIsThatOfTheMatrix) {
     const auto cut = jacobian_law(f, x, options);
     EXPECT_FALSE(cut.smallest_converged);
     EXPECT_GE(cut.metrics.smallest, exact.metrics.smallest * (1 - 1e-9));
+}
+
+TEST(JacobianLaw, TakesNoMoreProbesAndStepsThanItsErrorNeeds) {
+    torch::manual_seed(10);
+    constexpr int64_t n = 1200;
+    const auto w = 0.2 * torch::randn({n, n}, wide) / std::sqrt(static_cast<double>(n));
+    const BatchFunction f = [=](const Tensor& x) { return x + torch::matmul(torch::tanh(x), w); };
+    const auto x = torch::randn({n}, wide);
+    const auto exact = jacobian_law(f, x);
+
+    JacobianLawOptions options;
+    options.most_exact = 0;
+    options.error = 0.02;
+    int64_t calls = 0, steps_done = 0;
+    options.progress = [&](int64_t done, int64_t total) {
+        ++calls;
+        EXPECT_GT(done, steps_done);
+        EXPECT_LE(done, total);
+        steps_done = done;
+    };
+    const auto probed = jacobian_law(f, x, options);
+    EXPECT_EQ(probed.probes, 8);
+    EXPECT_LT(probed.steps, 60);
+    EXPECT_GE(calls, probed.steps);
+    EXPECT_EQ(probed.work.products, 2 * steps_done);
+    EXPECT_GT(probed.seconds, probed.work.seconds);
+    EXPECT_LT(agreement(exact.law, probed.law).wasserstein1, 0.01);
+    for (const auto metric : {&Metrics::window, &Metrics::collapsed})
+        EXPECT_NEAR(probed.metrics.*metric, exact.metrics.*metric, 4 * probed.error.*metric + 5e-3);
+    EXPECT_TRUE(probed.largest_converged && probed.smallest_converged);
+    EXPECT_NEAR(probed.metrics.smallest, exact.metrics.smallest, 1e-6 * exact.metrics.largest);
+
+    options.error = 0;
+    options.probes = 3;
+    options.steps = 30;
+    options.progress = {};
+    const auto all = jacobian_law(f, x, options);
+    EXPECT_EQ(all.probes, 3);
+    EXPECT_EQ(all.steps, 30);
+
+    struct Enough {};
+    options.progress = [](int64_t, int64_t) { throw Enough{}; };
+    EXPECT_THROW(jacobian_law(f, x, options), Enough);
 }
 
 TEST(JacobianLaw, OfRectanglesCountsNoPaddedZeros) {

@@ -263,6 +263,23 @@ TEST(Measure, TokensInTheMiddleSeeNothingOfLaterOnes) {
     }
 }
 
+TEST(Measure, KnowsPositionsByRotation) {
+    for (const auto& c : {Case{"gpt", ""}, {"mhc", ""}, {"edelta", ""}, {"recursive", ""}}) {
+        SCOPED_TRACE(named(c));
+        auto config = small(c);
+        config.rotary = true;
+        const auto model = stirred(config);
+        for (const int64_t token : {int64_t{0}, int64_t{3}, steps - 1}) {
+            MeasureOptions options;
+            options.token = token;
+            const auto m = measure(*model, sequence(), options);
+            EXPECT_LT(m.product_defect, 1e-13);  // of the whole model's own backward pass
+            const auto expected = singular_values(by_differences(*model, sequence(), token));
+            EXPECT_LT(largest_difference(m.singular_values, expected), 1e-7 * expected.front());
+        }
+    }
+}
+
 TEST(Measure, LeavesTheModelAsItWas) {
     auto config = small({"mhc-lite", ""});
     config.checkpoint_blocks = true;

@@ -27,12 +27,12 @@ int64_t fitting_heads(int64_t width, int64_t wanted) {
     return heads;
 }
 
-/// Pairs (x_i, x_{i+h/2}) turned by position · 10000^(−2i/h).
-Tensor rotated(const Tensor& x) {
+/// Pairs (x_i, x_{i+h/2}) turned by position · 10000^(−2i/h), positions from `first` on.
+Tensor rotated(const Tensor& x, int64_t first) {
     const auto steps = x.size(-2), half = x.size(-1) / 2;
     const auto options = x.options().dtype(torch::kDouble);
     const auto rate = torch::exp(torch::arange(half, options) * (-std::log(1e4) / static_cast<double>(half)));
-    const auto angle = torch::outer(torch::arange(steps, options), rate);
+    const auto angle = torch::outer(torch::arange(first, first + steps, options), rate);
     const auto c = torch::cos(angle).to(x.scalar_type()), s = torch::sin(angle).to(x.scalar_type());
     const auto a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half);
     auto turned = torch::cat({a * c - b * s, a * s + b * c}, -1);
@@ -139,21 +139,41 @@ Block::Block(const ModelConfig& config, int64_t layer) : rotary_(config.rotary) 
     mlp_connection_->register_projections(*this, "mlp");
 }
 
+std::array<Tensor, 3> Block::projected(const Tensor& x, int64_t first) {
+    const auto batch = x.size(0), steps = x.size(1), width = x.size(2);
+    const auto qkv =
+        c_attn_->forward(x).view({batch, steps, 3, heads_, width / heads_}).permute({2, 0, 3, 1, 4});
+    if (!rotary_) return {qkv[0], qkv[1], qkv[2]};
+    return {rotated(qkv[0], first), rotated(qkv[1], first), qkv[2]};
+}
+
 Connection::Branch Block::branch(int sublayer) {
     if (sublayer == 0)
         return {[this](const Tensor& x) { return layer_norm(x, ln_1_); },
                 [this](const Tensor& x) {
-                    const auto batch = x.size(0), steps = x.size(1), width = x.size(2);
-                    const auto qkv = c_attn_->forward(x)
-                                         .view({batch, steps, 3, heads_, width / heads_})
-                                         .permute({2, 0, 3, 1, 4});
-                    const auto q = rotary_ ? rotated(qkv[0]) : qkv[0];
-                    const auto k = rotary_ ? rotated(qkv[1]) : qkv[1];
-                    const auto y = causal_attention(q, k, qkv[2]);
-                    return attn_proj_->forward(y.transpose(1, 2).reshape({batch, steps, width}));
+                    const auto [q, k, v] = projected(x, 0);
+                    const auto y = causal_attention(q, k, v);
+                    return attn_proj_->forward(y.transpose(1, 2).reshape(x.sizes()));
                 }};
     return {[this](const Tensor& x) { return layer_norm(x, ln_2_); },
             [this](const Tensor& x) { return mlp_proj_->forward(torch::gelu(c_fc_->forward(x))); }};
+}
+
+Connection::Branch Block::branch_at(int sublayer, const Tensor& fed, int64_t t) {
+    if (sublayer == 1) return branch(1);
+    const auto held = projected(fed.narrow(1, 0, t), 0);
+    const auto keys = held[1][0].transpose(-2, -1), values = held[2][0];
+    return {branch(0).norm, [this, keys, values, t](const Tensor& x) {
+                // Heads first: all rows meet the held keys and values in one product a head.
+                const auto rows = [](const Tensor& one) { return one.squeeze(2).transpose(0, 1); };
+                const auto own = projected(x, t);
+                const auto q = rows(own[0]) / std::sqrt(static_cast<double>(own[0].size(-1)));
+                const auto k = rows(own[1]), v = rows(own[2]);
+                const auto scores = torch::cat({torch::matmul(q, keys), (q * k).sum(-1, true)}, -1);
+                const auto weights = torch::softmax(scores, -1);
+                const auto y = torch::matmul(weights.narrow(-1, 0, t), values) + weights.narrow(-1, t, 1) * v;
+                return attn_proj_->forward(y.transpose(0, 1).reshape(x.sizes()));
+            }};
 }
 
 Connection::Output Block::forward(const Tensor& x) {

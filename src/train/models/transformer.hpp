@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -47,8 +48,14 @@ public:
         return *(sublayer == 0 ? attn_connection_ : mlp_connection_);
     }
     Connection::Branch branch(int sublayer);
+    /// The same for token t alone, (B, 1, width) → (B, 1, width), where the core is given `fed` (1, T, width)
+    /// of the others: their keys and values are made once, and a row costs O(T width) beside its projections.
+    Connection::Branch branch_at(int sublayer, const torch::Tensor& fed, int64_t t);
 
 private:
+    /// q, k and v, (B, heads, T, width/heads) each, of tokens from position `first` on.
+    std::array<torch::Tensor, 3> projected(const torch::Tensor& x, int64_t first);
+
     bool rotary_;
     int64_t heads_ = 1;
     torch::Tensor ln_1_, ln_2_;

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "train/jacobian.hpp"
 #include "train/models/recompute.hpp"
 
 namespace spectra::train {
@@ -356,6 +357,49 @@ TEST(Transformer, RefusesWhatDoesNotFit) {
     EXPECT_THROW(matched_config("resnet"), std::invalid_argument);
     Transformer model(small("gpt"));
     EXPECT_THROW(model.forward(torch::zeros({1, 10, 5})), std::invalid_argument);
+}
+
+// Other tokens' inputs held, this one's own keys, values and queries moving: value and Jacobian of the
+// token's output are those of attention over all tokens.
+TEST(Block, BranchOfOneTokenIsThatOfAllTokens) {
+    constexpr int64_t steps = 7;
+    for (const auto* const architecture : {"gpt", "hc", "recursive", "edelta"})
+        for (const bool rotary : {false, true})
+            for (const int64_t heads : {1, 2, 4}) {
+                auto config = small(architecture);
+                config.channels = 48;  // rotary pairs of 12 or 48, 6 or 24, 3 or 12 numbers a head
+                config.rotary = rotary;
+                config.heads = heads;
+                Transformer model(config);
+                stir(model);
+                model.to(torch::kDouble);
+                for (const auto& block : model.blocks())
+                    for (const int sublayer : {0, 1}) {
+                        const auto width = block->connection(sublayer).branch_width();
+                        const auto all = torch::randn({1, steps, width}, torch::kDouble);
+                        const auto branch = block->branch(sublayer);
+                        for (const int64_t t : {int64_t{0}, int64_t{3}, steps - 1}) {
+                            SCOPED_TRACE(testing::Message() << architecture << ", rotary " << rotary << ", "
+                                                            << heads << " heads, token " << t);
+                            const auto plain = [&](const Tensor& rows) {
+                                auto states = all.repeat({rows.size(0), 1, 1});
+                                states = torch::cat(
+                                    {states.narrow(1, 0, t), rows.unsqueeze(1), states.slice(1, t + 1)}, 1);
+                                return branch(states).select(1, t);
+                            };
+                            const auto alone = block->branch_at(sublayer, branch.norm(all), t);
+                            const auto fast = [&](const Tensor& rows) {
+                                return alone(rows.unsqueeze(1)).select(1, 0);
+                            };
+                            const auto rows = torch::randn({3, width}, torch::kDouble);
+                            EXPECT_LT((fast(rows) - plain(rows)).abs().max().item<double>(),
+                                      1e-12 * plain(rows).abs().max().item<double>());
+                            const auto expected = exact_jacobian(plain, all[0][t]);
+                            EXPECT_LT((exact_jacobian(fast, all[0][t]) - expected).abs().max().item<double>(),
+                                      1e-12 * expected.abs().max().item<double>());
+                        }
+                    }
+            }
 }
 
 }  // namespace
