@@ -1,5 +1,7 @@
 #include "validation/prediction.hpp"
 
+#include "dyson/counted.hpp"
+
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -156,11 +158,13 @@ Prediction predict(Part part, std::vector<Network> networks, int threads) {
     dyson::Options options;
     options.threads = std::max(1, available / std::max(teams, 1));
     std::vector<std::string> failures(p.networks.size());
+    std::vector<dyson::CountedLaw> counted(p.networks.size());
 #pragma omp parallel for schedule(dynamic) num_threads(teams)
     for (std::size_t k = 0; k < p.networks.size(); ++k) {
         try {
             dyson::check(p.networks[k], dyson::Method::operator_valued);
             p.theories[k] = dyson::solve(p.networks[k], dyson::Method::operator_valued, options);
+            if (!p.theories[k].summary.certified) counted[k] = dyson::count_law(p.networks[k]);
         } catch (const std::exception& error) {
             failures[k] = error.what();
         }
@@ -168,6 +172,11 @@ Prediction predict(Part part, std::vector<Network> networks, int threads) {
     std::vector<Spectrum> laws;
     for (std::size_t k = 0; k < p.networks.size(); ++k) {
         const auto& summary = p.theories[k].summary;
+        if (counted[k].certified) {
+            p.counted_error = std::max(p.counted_error.value_or(0), counted[k].error);
+            laws.push_back(counted[k].law);
+            continue;
+        }
         if (!failures[k].empty())
             p.doubt = failures[k];
         else if (!summary.certified && p.doubt.empty())

@@ -4,6 +4,7 @@
 #include "spectrum/spectrum.hpp"
 #include "trained/measurement.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct Prediction {
     std::vector<dyson::Theory> theories;  ///< one a network
     Spectrum law;                         ///< all inputs together, equally weighted
     Metrics metrics;
+    /// Where an input's density is not certified but its distribution function is (dyson/counted.hpp), which
+    /// is then its law: the largest error of W1.
+    std::optional<double> counted_error;
     /// Empty where all of it is certified; else why not, in one line.
     std::string doubt;
 };

@@ -23,7 +23,8 @@ struct Measured {
 /// Prediction and measurement of one connection.
 struct LayerDistance {
     /// Of the singular values of Y_l and their law by theory, at the first input; NaN where that law is not
-    /// certified (one layer of few distinct singular values has a law of very many narrow bands).
+    /// certified. It is counted (dyson/counted.hpp): one layer of few distinct singular values has very many
+    /// narrow bands.
     double wasserstein1 = 0;
     double variance = 0;               ///< σ_l² = ‖X_l‖²/N, mean over inputs
     double mixer_share = 0;            ///< of it, the derivative of an input-dependent mixer, pre and post

@@ -140,6 +140,7 @@ void write_trained(h5::File& file, const Validation& v) {
         if (v.agreement[k]) file.write_attribute(group, "wasserstein1", v.agreement[k]->wasserstein1);
         file.write_attribute(group, "certified", static_cast<int>(p.doubt.empty()));
         file.write_attribute(group, "doubt", p.doubt);
+        if (p.counted_error) file.write_attribute(group, "counted_error", *p.counted_error);
     }
 }
 
@@ -343,6 +344,15 @@ void add_mixer_lines(report::Page& page, const trained::MixerTable& m) {
                            whole.column_sum_min, whole.column_sum_max, whole.spectral_norm));
 }
 
+/// How certain a prediction is.
+std::string standing(const Prediction& p) {
+    if (!p.doubt.empty()) return "NOT certified: " + p.doubt;
+    if (p.counted_error)
+        return fmt::format("its distribution is certified, counted to W1 ± {:.1g}; its density is not",
+                           *p.counted_error);
+    return report::certificate(p.theories.front().summary);
+}
+
 void add_distances(report::Page& page, const Validation& v) {
     for (std::size_t k = 0; k < v.predictions.size(); ++k) {
         const auto& p = v.predictions[k];
@@ -521,10 +531,7 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
         if (!v.measured->note.empty()) page.entry(" ", v.measured->note, "33");
     }
     if (const auto* p = v.predicted())
-        page.entry("theory",
-                   fmt::format("{}; {}", p->networks.front().title,
-                               p->doubt.empty() ? report::certificate(p->theories.front().summary)
-                                                : "NOT certified: " + p->doubt),
+        page.entry("theory", fmt::format("{}; {}", p->networks.front().title, standing(*p)),
                    p->doubt.empty() ? nullptr : "31");
     page.blank();
     std::vector<std::pair<std::string, Metrics>> sources;
