@@ -1,6 +1,6 @@
 #pragma once
 
-#include "mixers/defects.hpp"
+#include "mixers/mixer.hpp"
 #include "trained/measurement.hpp"
 
 #include <Eigen/Dense>
@@ -27,7 +27,10 @@ inline trained::Measurement measured_stack(const std::vector<Mixer>& mixers, int
     m.stack.width = width;
     Eigen::MatrixXd product = Eigen::MatrixXd::Identity(size, size);
     std::vector<Eigen::MatrixXd> weights;
-    const auto as_list = [](const Eigen::VectorXd& v) { return std::vector<double>(v.begin(), v.end()); };
+    const auto values_of = [](const Eigen::MatrixXd& x) {
+        const Eigen::VectorXd v = Eigen::BDCSVD<Eigen::MatrixXd>(x).singularValues();
+        return std::vector<double>(v.begin(), v.end());
+    };
     for (std::size_t l = 0; l < mixers.size(); ++l) {
         trained::Connection c;
         c.name = "connection " + std::to_string(l);
@@ -52,14 +55,14 @@ inline trained::Measurement measured_stack(const std::vector<Mixer>& mixers, int
         trained::MeasuredBranch b;
         b.variance = x.squaredNorm() / static_cast<double>(size);
         b.core_variance = f.squaredNorm() / static_cast<double>(inner);
-        b.core_values = as_list(mixers::singular_values(f));
-        b.values = as_list(mixers::singular_values(y));
+        b.core_values = values_of(f);
+        b.values = values_of(y);
         b.weights = static_cast<int>(set);
         m.stack.connections.push_back(c);
         m.branches.push_back(b);
         product = (y * product).eval();
     }
-    m.singular_values = as_list(mixers::singular_values(product));
+    m.singular_values = values_of(product);
     return m;
 }
 
