@@ -1,6 +1,7 @@
 #include "validation/prediction.hpp"
 
 #include "measured_stack.hpp"
+#include "mixers/defects.hpp"
 
 #include <gtest/gtest.h>
 
