@@ -82,7 +82,8 @@ TEST(CountedLaw, HasBandsThatASearchMisses) {
             j.block(a * p, b * p, p, p).diagonal().array() += mixer(a, b);
         }
     std::vector<double> logs;
-    for (const double s : Eigen::BDCSVD<Eigen::MatrixXd>(j).singularValues()) logs.push_back(std::log(s));
+    const Eigen::VectorXd singular_values = Eigen::BDCSVD<Eigen::MatrixXd>(j).singularValues();
+    for (const double s : singular_values) logs.push_back(std::log(s));
     const auto measured = Spectrum::from_log_values(logs);
     EXPECT_LT(agreement(counted.law, measured).wasserstein1, 0.01);
     EXPECT_NEAR(counted.law.metrics().mean_square, mean_square(network), 1e-3);
