@@ -58,12 +58,12 @@ TEST(CountedLaw, HasBandsThatASearchMisses) {
     network.streams = 3;
     Mixer mixer(3, 3);
     mixer << 0.995, -0.09, 0.01, 0.09, 0.99, -0.05, -0.006, 0.052, 0.9985;
-    network.mixers = {mixer};
+    network.mixers.push_back(mixer);
     HyperConnectionBranch branch;
     const Eigen::Vector3d pre(0.5, 0.9, 0.2), post(0.9, 1.0, 1.3);
-    branch.pre = {pre};
-    branch.post = {post};
-    branch.law = {{0.2, 0.6}};
+    branch.pre.emplace_back(pre);
+    branch.post.emplace_back(post);
+    branch.law.push_back({0.2, 0.6});
     network.branch = branch;
     const auto counted = count_law(network);
     ASSERT_TRUE(counted.certified);

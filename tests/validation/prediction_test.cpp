@@ -92,10 +92,14 @@ TEST(Prediction, OfALawWhoseBandsAreNotFoundIsCounted) {
     Mixer mixer(4, 4);
     mixer << 0.995307, -0.0703901, -0.0148264, 0.0638525, 0.0696165, 0.996552, -0.0442628, 0.00294483,
         0.032966, 0.0414011, 0.969237, -0.238256, -0.0576066, 0.0120626, 0.239557, 0.968561;
-    network.mixers = {mixer};
+    network.mixers.push_back(mixer);
     const Eigen::Vector4d pre(0.461865, 0.884231, 0.198338, 0.691079),
         post(0.945228, 0.992233, 1.33608, 0.617296);
-    network.branch = HyperConnectionBranch{{0.05}, {pre}, {post}, {}};
+    HyperConnectionBranch branch;
+    branch.sigma2.push_back(0.05);
+    branch.pre.emplace_back(pre);
+    branch.post.emplace_back(post);
+    network.branch = branch;
     const auto p = predict(Part::full, {network}, 1);
     EXPECT_EQ(p.doubt, "");
     ASSERT_TRUE(p.counted_error);
