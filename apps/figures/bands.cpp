@@ -10,15 +10,11 @@ Drawing draw_bands(const FigureRequest& request, Progress& progress) {
     const auto mixers = mixers_or(request, {"identity", "cayley-hybrid", "bistochastic"});
     const auto depths = depths_of_curve(request, 1000, 8);
     const std::vector<double> shares(std::begin(shown_shares), std::end(shown_shares));
-    std::vector<double> x;
-    for (const int depth : depths) x.push_back(std::log10(depth));
+    const auto x = log10_of(depths);
 
     Drawing drawing;
     for (const auto& mixer : mixers) {
-        const Request described = network_request(request, mixer, default_noise);
-        GrowingNetwork growing(described);
-        std::vector<Network> networks;
-        for (const int depth : depths) networks.push_back(growing.at(depth));
+        const auto networks = networks_at(request, mixer, depths);
         std::vector<Quantiles> columns(depths.size());
         for_all(request, progress, mixer, depths.size(),
                 [&](std::size_t k) { columns[k] = quantiles(networks[k], shares); });

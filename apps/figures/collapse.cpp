@@ -13,16 +13,12 @@ Drawing draw_collapse(const FigureRequest& request, Progress& progress) {
     const auto mixers = mixers_or(
         request, {"bistochastic", "permutation", "spectral-sphere", "grassmann", "cayley-hybrid", "cayley"});
     const auto depths = depths_of_curve(request, 1000, 10);
-    std::vector<double> x;
-    for (const int depth : depths) x.push_back(std::log10(depth));
+    const auto x = log10_of(depths);
 
     Drawing drawing;
     report::Panel panel;
     for (const auto& mixer : mixers) {
-        const Request described = network_request(request, mixer, default_noise);
-        GrowingNetwork growing(described);
-        std::vector<Network> networks;
-        for (const int depth : depths) networks.push_back(growing.at(depth));
+        const auto networks = networks_at(request, mixer, depths);
         std::vector<double> share(depths.size(), std::numeric_limits<double>::quiet_NaN());
         std::vector<char> certified(depths.size());
         for_all(request, progress, mixer, depths.size(), [&](std::size_t k) {

@@ -34,8 +34,7 @@ Drawing draw_composite(const FigureRequest& request, Progress& progress) {
     const auto mixers =
         mixers_or(request, {"bistochastic", "cayley-hybrid", "spectral-sphere", "cayley", "orthogonal"});
     const auto depths = depths_of_curve(request, 1000, 20);
-    std::vector<double> x;
-    for (const int depth : depths) x.push_back(std::log10(depth));
+    const auto x = log10_of(depths);
 
     report::Panel sums, norms, smallest;
     for (std::size_t m = 0; m < mixers.size(); ++m) {

@@ -127,6 +127,19 @@ std::vector<int> depths_of_curve(const FigureRequest& request, int max_depth, in
     return depths;
 }
 
+std::vector<Network> networks_at(const FigureRequest& request, const std::string& mixer,
+                                 const std::vector<int>& depths) {
+    const Request described = network_request(request, mixer, default_noise);
+    GrowingNetwork growing(described);
+    std::vector<Network> networks;
+    for (const int depth : depths) networks.push_back(growing.at(depth));
+    return networks;
+}
+
+std::vector<double> log10_of(const std::vector<int>& depths) {
+    return log10_of(std::vector<double>(depths.begin(), depths.end()));
+}
+
 std::vector<int> depths_or(const FigureRequest& request, std::vector<int> depths) {
     return request.depths.empty() ? depths : request.depths;
 }

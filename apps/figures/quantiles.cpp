@@ -71,21 +71,18 @@ private:
 
     /// As mass_below.
     Place solved(double log_s) {
-        constexpr double log_negligible = -28, largest_error = 1e-6, largest_defect = 1e-4;
+        constexpr double log_negligible = -28;
         if (log_mean_square_ - 2 * log_s < log_negligible) return {log_s, 1, 0};
         const auto solution = solution_at(log_s);
-        if (solution.m.size() == 0) {
-            ++uncertified;
-            return {log_s, std::numeric_limits<double>::quiet_NaN(), 0};
-        }
-        const auto potential = reader_->at(solution);
-        if (!solution.ok() || potential.mass_error >= largest_error || potential.defect >= largest_defect)
+        const auto counted = dyson::mass_below(*reader_, solution);
+        if (!counted.certified)
             ++uncertified;
         else
             solutions_[log_s] = solution;
+        if (solution.m.size() == 0) return {log_s, counted.mass, 0};
         const double slope =
             -2 / std::numbers::pi * tracker_->equation().scaled_green(solution.omega, solution.m).imag();
-        return {log_s, std::clamp(1 - potential.mass_above, 0.0, 1.0), std::max(slope, 0.0)};
+        return {log_s, counted.mass, std::max(slope, 0.0)};
     }
 
     const Network& network_;

@@ -29,16 +29,12 @@ Drawing draw_rank(const FigureRequest& request, Progress& progress) {
         mixers_or(request, {"identity", "cayley", "cayley-hybrid", "spectral-sphere", "bistochastic"});
     const auto depths = depths_of_curve(request, 100, 10);
     const auto runs = read_trained(request.files);
-    std::vector<double> x;
-    for (const int depth : depths) x.push_back(std::log10(depth));
+    const auto x = log10_of(depths);
 
     Drawing drawing;
     report::Panel theory;
     for (const auto& mixer : mixers) {
-        const Request described = network_request(request, mixer, default_noise);
-        GrowingNetwork growing(described);
-        std::vector<Network> networks;
-        for (const int depth : depths) networks.push_back(growing.at(depth));
+        const auto networks = networks_at(request, mixer, depths);
         std::vector<double> rank(depths.size());
         for_all(request, progress, mixer, depths.size(),
                 [&](std::size_t k) { rank[k] = effective_rank(networks[k]); });

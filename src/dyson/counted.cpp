@@ -72,7 +72,7 @@ private:
 std::vector<double> first_places(double low, double top) {
     std::vector<double> places{low};
     for (int k = 1; k <= first_cells; ++k) places.push_back(top * k / first_cells);
-    for (const double threshold : {0.1, 0.75, 1.25})
+    for (const double threshold : {collapsed_below, window_lower, window_upper})
         if (threshold > low && threshold < top) places.push_back(threshold);
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());

@@ -391,6 +391,16 @@ std::unique_ptr<Equation> make_operator_valued(const Network& network) {
     return make_chain(network);
 }
 
+MassBelow mass_below(const PotentialReader& reader, const Solution& solution) {
+    MassBelow here;
+    if (solution.m.size() == 0) return here;
+    here.potential = reader.at(solution);
+    here.mass = std::clamp(1 - here.potential.mass_above, 0.0, 1.0);
+    here.certified = solution.ok() && here.potential.mass_error < largest_mass_error &&
+                     here.potential.defect < largest_defect;
+    return here;
+}
+
 std::vector<MassBelow> mass_below(const Network& network, const std::vector<double>& log_s) {
     std::vector<MassBelow> result(log_s.size());
     const auto variances = sigma2(network);
@@ -425,13 +435,7 @@ std::vector<MassBelow> mass_below(const Network& network, const std::vector<doub
     const PotentialReader reader(network);
     for (std::size_t k = 0; k < log_s.size(); ++k) {
         if (result[k].certified) continue;
-        const Solution solution = tracker.solve(log_s[k], 0);
-        MassBelow& here = result[k];
-        if (solution.m.size() == 0) continue;
-        here.potential = reader.at(solution);
-        here.mass = std::clamp(1 - here.potential.mass_above, 0.0, 1.0);
-        here.certified = solution.ok() && here.potential.mass_error < largest_mass_error &&
-                         here.potential.defect < largest_defect;
+        result[k] = mass_below(reader, tracker.solve(log_s[k], 0));
     }
     return result;
 }

@@ -72,6 +72,9 @@ struct MassBelow {
     Potential potential;     ///< empty where no point had to be solved
 };
 
+/// At a solved real point.
+MassBelow mass_below(const PotentialReader& reader, const Solution& solution);
+
 /// At every given ln s, each from one point of the Dyson equation: a hundred times faster than the whole law.
 /// Without noise the singular values are counted; far above the law Markov's inequality, 1 − F(s) ≤ E s²/s²,
 /// says enough.

@@ -172,7 +172,8 @@ std::vector<Sensitivity> counting_sensitivities(const Network& network, const st
 }
 
 Sensitivities sensitivities(const Network& network) {
-    const auto counting = counting_sensitivities(network, {std::log(0.1), std::log(0.75), std::log(1.25)});
+    const auto counting = counting_sensitivities(
+        network, {std::log(collapsed_below), std::log(window_lower), std::log(window_upper)});
     Sensitivities result;
     result.mean_square = of_mean_square(network);
     result.log_mean = of_log_mean(network);

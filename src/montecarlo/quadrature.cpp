@@ -59,7 +59,7 @@ Seen seen(const GaussQuadrature& probe, long exponent, double unit) {
     const auto below = [&](double s) { return mass_below(probe, std::exp(std::log(s) - shift)); };
     Seen out{};
     out.mean_square = probe.mean_square * std::exp(2 * shift);
-    out.window = below(1.25) - below(0.75);
+    out.window = below(window_upper) - below(window_lower);
     out.collapsed = below(0.1);
     for (std::size_t i = 0; i < probe.node.size(); ++i) {
         const double x = std::log(probe.node[i]) + shift;

@@ -25,7 +25,8 @@ Tally::Tally(double log_mean_square, int size)
     : size_(size), histogram_(log_mean_square), linear_(log_mean_square) {}
 
 void Tally::count(std::span<const double> log_values) {
-    static const double log_lower = std::log(0.75), log_upper = std::log(1.25), log_tenth = std::log(0.1);
+    static const double log_lower = std::log(window_lower), log_upper = std::log(window_upper),
+                        log_tenth = std::log(collapsed_below);
     ++samples_;
     histogram_.add(log_values);
     linear_.add(log_values);

@@ -255,8 +255,8 @@ Metrics Spectrum::metrics() const {
     const double top = log_upper();
     out.smallest = std::exp(log_lower());
     out.largest = std::exp(top);
-    out.window = cdf(std::log(1.25)) - cdf(std::log(0.75), true);
-    out.collapsed = cdf(std::log(0.1), true);
+    out.window = cdf(std::log(window_upper)) - cdf(std::log(window_lower), true);
+    out.collapsed = cdf(std::log(collapsed_below), true);
     if (top == -infinity) {  // s = 0 almost surely
         out.log_mean = -infinity;
         out.mean_square = 0;

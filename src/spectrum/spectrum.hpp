@@ -10,6 +10,9 @@
 
 namespace spectra {
 
+/// Thresholds of the metrics, in s.
+inline constexpr double window_lower = 0.75, window_upper = 1.25, collapsed_below = 0.1;
+
 /// What is said of a law of singular values (docs/metrics.md).
 struct Metrics {
     double mean_square = std::numeric_limits<double>::quiet_NaN();  ///< ∫ s² ρ
