@@ -14,10 +14,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <stdexcept>
-#include <string_view>
 
 namespace spectra::cli {
 
@@ -116,16 +114,6 @@ std::string title_of(const Network& network, const Request& request, bool drawn)
 
 }  // namespace
 
-bool is_weight_file(const std::string& model) {
-    std::ifstream file(model, std::ios::binary);
-    char head[9] = {};
-    file.read(head, sizeof head);
-    const std::string_view read(head, static_cast<std::size_t>(file.gcount()));
-    // A zip archive; or the length of a header in eight bytes, no more than four of them used.
-    using namespace std::string_view_literals;
-    return read.starts_with("PK\3\4"sv) || (read.size() == sizeof head && read.ends_with("\0\0\0\0{"sv));
-}
-
 std::size_t physical_memory() {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);
@@ -144,7 +132,7 @@ DescribedNetwork describe_network(const Request& request) {
     DescribedNetwork described;
     Network& network = described.network;
     if (request.model) {
-        network = is_weight_file(*request.model)
+        network = checkpoint::is_weight_file(*request.model)
                       ? read_checkpoint(*request.model, request.noise.value_or(default_noise))
                       : read_model(*request.model);
         described.short_name = std::filesystem::path(*request.model).stem().string();

@@ -20,9 +20,6 @@ struct DescribedNetwork {
 /// be used.
 DescribedNetwork describe_network(const Request& request);
 
-/// Is that model a weight file (safetensors, torch.save) and not JSON? False where it cannot be read.
-bool is_weight_file(const std::string& model);
-
 /// Bytes of memory this machine has.
 std::size_t physical_memory();
 

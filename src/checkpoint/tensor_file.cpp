@@ -10,6 +10,7 @@
 #include <array>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 
 namespace spectra::checkpoint {
 namespace {
@@ -29,6 +30,15 @@ std::string_view advice(Bytes file) {
 }
 
 }  // namespace
+
+bool is_weight_file(const std::filesystem::path& path) {
+    try {
+        const MappedFile mapped(path.string());
+        return looks_like_zip(mapped.bytes()) || looks_like_safetensors(mapped.bytes());
+    } catch (const std::invalid_argument&) {
+        return false;
+    }
+}
 
 std::string_view name(Kind kind) {
     constexpr std::array<std::string_view, 3> names{"a safetensors file", "a torch.save file",

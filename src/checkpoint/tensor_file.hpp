@@ -23,6 +23,9 @@ enum class Kind {
 /// "a safetensors file", "a torch.save file", "a TorchScript module".
 std::string_view name(Kind kind);
 
+/// Whether a file begins as one of these does; false where it cannot be read.
+bool is_weight_file(const std::filesystem::path& path);
+
 /// An open weight file. It is mapped into memory: opening reads its directory, reading a tensor that tensor.
 ///
 /// Whatever is wrong with a file throws std::invalid_argument, one line that begins with the file's name.

@@ -103,6 +103,16 @@ TEST(TensorFile, KindsAreRecognisedByContent) {
     EXPECT_EQ(TensorFile::open(folder.path() / "x.pt").kind(), Kind::safetensors);
 }
 
+TEST(TensorFile, WeightFilesAreToldFromOthersByTheirBeginning) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(is_weight_file(samples / "state_dict.pt"));
+    EXPECT_TRUE(is_weight_file(samples / "dtypes.safetensors"));
+    EXPECT_FALSE(is_weight_file(folder.write("model.json", R"({"streams": 2, "depth": 3})")));
+    EXPECT_FALSE(is_weight_file(folder.write("empty", "")));
+    EXPECT_FALSE(is_weight_file(folder.path() / "absent"));
+    EXPECT_FALSE(is_weight_file(folder.path()));
+}
+
 TEST(TensorFile, FilesThatAreNoneOfThese) {
     const TemporaryFolder folder;
     const auto refused = [&](const std::filesystem::path& path, std::vector<std::string> words) {
