@@ -359,5 +359,54 @@ TEST(MeasureSequence, WithoutTheMatrixIsThatOfTheMatrix) {
     }
 }
 
+// Registered where Torch has a GPU (tests/CMakeLists.txt).
+
+TEST(MeasureOnCuda, IsThatOfTheHost) {
+    for (const auto& c : all_cases())
+        for (const int64_t token : {int64_t{2}, steps - 1}) {
+            SCOPED_TRACE(named(c));
+            const auto model = stirred(small(c));
+            MeasureOptions options;
+            options.token = token;
+            const auto host = measure(*model, sequence(), options);
+            model->to(torch::kCUDA);
+            const auto device = measure(*model, sequence(), options);
+            EXPECT_LT(device.product_defect, 1e-10);
+            EXPECT_LT(largest_difference(device.singular_values, host.singular_values),
+                      1e-10 * host.singular_values.front());
+            ASSERT_EQ(device.branches.size(), host.branches.size());
+            for (std::size_t l = 0; l < host.branches.size(); ++l) {
+                const auto &ours = device.branches[l], &theirs = host.branches[l];
+                EXPECT_LT(largest_difference(ours.core_values, theirs.core_values),
+                          1e-10 * theirs.core_values.front());
+                EXPECT_NEAR(ours.mixer_variance, theirs.mixer_variance, 1e-10 * theirs.variance);
+                EXPECT_TRUE(
+                    device.stack.connections[l].mixer.isApprox(host.stack.connections[l].mixer, 1e-10));
+            }
+        }
+}
+
+TEST(MeasureSequenceOnCuda, IsThatOfTheHost) {
+    for (const auto& c : {Case{"gpt", ""}, {"mhc", ""}, {"mixer", "bistochastic"}}) {
+        SCOPED_TRACE(named(c));
+        const auto model = stirred(small(c));
+        const auto exact = measure_sequence(*model, sequence());
+        model->to(torch::kCUDA);
+        const auto formed = measure_sequence(*model, sequence());
+        EXPECT_TRUE(formed.exact);
+        const double largest = exact.metrics.largest;
+        EXPECT_LT(std::abs(formed.metrics.largest - largest), 1e-10 * largest);
+        EXPECT_LT(std::abs(formed.metrics.smallest - exact.metrics.smallest), 1e-10 * largest);
+        MeasureOptions options;
+        options.jacobian.most_exact = 1;
+        const auto probed = measure_sequence(*model, sequence(), options);
+        EXPECT_FALSE(probed.exact);
+        EXPECT_LT(probed.adjoint_defect, 1e-9);
+        EXPECT_NEAR(probed.metrics.largest, largest, 1e-6 * largest);
+        EXPECT_NEAR(probed.metrics.smallest, exact.metrics.smallest, 1e-6 * largest);
+        EXPECT_NEAR(probed.metrics.mean_square, exact.metrics.mean_square, 4 * probed.error.mean_square);
+    }
+}
+
 }  // namespace
 }  // namespace spectra::train
