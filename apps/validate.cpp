@@ -88,6 +88,7 @@ Validation validate_one(const ValidateRequest& r, const std::string& name, const
                             "of spectra train "
                             "and TorchScript",
                             name, checkpoint::name(file.kind())));
+        v.step = file.training_step();
         validation::add_stacks(v, stacks_of(r, file), r.noise.value_or(0.05), r.threads.value_or(0));
     }
     validation::conclude(v, r.require.value_or(validation::default_requirements()));

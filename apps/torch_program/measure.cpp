@@ -8,8 +8,11 @@
 #include "train/trainer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <thread>
 
@@ -43,7 +46,7 @@ Tensor inputs_of(const ValidateRequest& r, const TrainedModel& model, std::strin
         if (x.dim() == dimensions - 1) x = x.unsqueeze(0);
         if (x.dim() != dimensions || (!model.data.tokens && x.size(2) != model.data.dimension))
             throw std::invalid_argument(fmt::format(
-                "{}: its shape is {}; accepted: {}", *r.input, fmt::format("{}", x.dim()),
+                "{}: its shape is ({}); accepted: {}", *r.input, fmt::join(x.sizes(), ", "),
                 model.data.tokens ? std::string("(T) or (K, T)")
                                   : fmt::format("(T, {0}) or (K, T, {0})", model.data.dimension)));
         if (!model.data.tokens) x = x.to(torch::kFloat);
@@ -66,9 +69,9 @@ std::function<void(int64_t, int64_t)> shown_in(Progress& progress) {
 }
 
 /// The laws of `count` inputs, or of those before an interrupt.
-std::vector<std::vector<double>> laws_of(int64_t count, Progress& progress,
-                                         const std::function<std::vector<double>(int64_t)>& law_of) {
-    std::vector<std::vector<double>> out;
+std::vector<JacobianLaw> laws_of(int64_t count, Progress& progress,
+                                 const std::function<JacobianLaw(int64_t)>& law_of) {
+    std::vector<JacobianLaw> out;
     try {
         for (int64_t k = 0; k < count && !interrupted(); ++k) {
             progress.stage(fmt::format("measuring input {} of {}", k + 1, count));
@@ -80,28 +83,41 @@ std::vector<std::vector<double>> laws_of(int64_t count, Progress& progress,
     return out;
 }
 
-/// What is to be said of a law that was probed.
-std::string probing_note(const JacobianLaw& law) {
-    if (law.exact) return "";
-    return fmt::format("by {} probes; window ± {:.2g}{}", law.probes, law.error.window,
-                       law.smallest_converged ? "" : "; the smallest value is an upper bound");
+/// Laws of as many inputs; what must be said of those that were probed.
+void add_laws(Validation& v, std::vector<JacobianLaw> laws, std::string words, bool double_precision) {
+    const auto floor = resolution(double_precision);
+    if (laws.front().exact) {
+        std::vector<std::vector<double>> values;
+        for (auto& law : laws) values.push_back(std::move(law.log_values));
+        validation::add_values(v, std::move(values), std::move(words), floor);
+        return;
+    }
+    std::vector<validation::ProbedLaw> probed;
+    int probes = 0, steps = 0;
+    bool bounded = false;
+    for (auto& law : laws) {
+        probes = std::max(probes, law.probes);
+        steps = std::max(steps, law.steps);
+        if (!law.smallest_converged) {
+            bounded = true;
+            law.error.smallest = std::numeric_limits<double>::quiet_NaN();
+        }
+        probed.push_back({std::move(law.log_values), law.metrics, law.error});
+    }
+    validation::add_probed(v, std::move(probed), std::move(words), floor);
+    v.measured->note = fmt::format("by {} probes of {} steps{}", probes, steps,
+                                   bounded ? "; the smallest value is an upper bound" : "");
 }
 
 void measure_sequences(const ValidateRequest& r, Transformer& model, const Tensor& inputs,
                        MeasureOptions options, const std::string& what, Validation& v) {
     Progress progress(!r.quiet);
     options.jacobian.progress = shown_in(progress);
-    JacobianLaw last;
-    auto values = laws_of(inputs.size(0), progress, [&](int64_t k) {
-        last = measure_sequence(model, inputs.narrow(0, k, 1), options);
-        return last.log_values;
-    });
-    const auto count = values.size();
-    validation::add_values(
-        v, std::move(values),
-        fmt::format("{}, {}, N = {}", inputs_words(count, what), token_words(r), last.inputs),
-        resolution(options.double_precision));
-    v.measured->note = probing_note(last);
+    auto laws = laws_of(inputs.size(0), progress,
+                        [&](int64_t k) { return measure_sequence(model, inputs.narrow(0, k, 1), options); });
+    const auto words =
+        fmt::format("{}, {}, N = {}", inputs_words(laws.size(), what), token_words(r), laws.front().inputs);
+    add_laws(v, std::move(laws), words, options.double_precision);
 }
 
 void measure_checkpoint(const ValidateRequest& r, const checkpoint::TensorFile& file, Validation& v) {
@@ -166,20 +182,18 @@ void measure_script(const ValidateRequest& r, const checkpoint::TensorFile& file
     options.seed = r.seed;
     Progress progress(!r.quiet);
     options.progress = shown_in(progress);
-    ScriptModule::Result last;
-    auto values = laws_of(r.input ? 1 : r.inputs.value_or(default_inputs), progress, [&](int64_t k) {
+    bool double_precision = true;
+    auto laws = laws_of(r.input ? 1 : r.inputs.value_or(default_inputs), progress, [&](int64_t k) {
         const auto x =
             r.input ? read_input(*r.input) : drawn_input(r.shape, r.seed, static_cast<std::uint32_t>(k));
-        last = module.law(x, options);
-        return last.law.log_values;
+        auto result = module.law(x, options);
+        double_precision = result.double_precision;
+        return std::move(result.law);
     });
-    const auto count = values.size();
-    validation::add_values(
-        v, std::move(values),
-        fmt::format("{}, Jacobian {} × {}, {}", inputs_words(count, r.input ? *r.input : "drawn"),
-                    last.law.outputs, last.law.inputs, last.double_precision ? "f64" : "f32"),
-        resolution(last.double_precision));
-    v.measured->note = probing_note(last.law);
+    const auto words =
+        fmt::format("{}, Jacobian {} × {}, {}", inputs_words(laws.size(), r.input ? *r.input : "drawn"),
+                    laws.front().outputs, laws.front().inputs, double_precision ? "f64" : "f32");
+    add_laws(v, std::move(laws), words, double_precision);
 }
 
 }  // namespace

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 
 namespace spectra::checkpoint {
 namespace {
@@ -150,6 +152,21 @@ std::vector<Tensor> TensorFile::state_dict() const {
         tensors.back().key.erase(0, prefix.size());
     }
     return tensors;
+}
+
+std::optional<std::int64_t> TensorFile::training_step() const {
+    for (const auto* const key : {"step", "global_step", "iter_num", "iteration", "iter", "steps"}) {
+        const auto found = value().find(key);
+        if (!found) continue;
+        if (const auto number = found->integer(); number && *number >= 0) return number;
+        const auto digits = found->text();
+        if (!digits || digits->empty()) continue;
+        std::int64_t number = 0;
+        const auto* const end = digits->data() + digits->size();
+        const auto [read, wrong] = std::from_chars(digits->data(), end, number);
+        if (wrong == std::errc() && read == end && number >= 0) return number;
+    }
+    return std::nullopt;
 }
 
 Bytes TensorFile::bytes_of(const Storage& storage) const {

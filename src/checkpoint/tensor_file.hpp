@@ -3,6 +3,7 @@
 #include "checkpoint/contents.hpp"
 #include "checkpoint/zip.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -68,6 +69,10 @@ public:
     std::string state_dict_prefix() const;
     /// The tensors of that state dict under its own keys.
     std::vector<Tensor> state_dict() const;
+
+    /// The step of training it was saved at, where it says so beside the model: a whole number (safetensors:
+    /// its digits) called step, global_step, iter_num, iteration, iter or steps.
+    std::optional<std::int64_t> training_step() const;
 
 private:
     TensorFile(std::string name, Bytes bytes) : name_(std::move(name)), bytes_(bytes) {}

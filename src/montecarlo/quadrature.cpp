@@ -49,18 +49,20 @@ double log_scale(long exponent) {
 
 /// What one probe says, by its own nodes and weights.
 struct Seen {
-    double mean_square, log_mean, window, collapsed;
+    double mean_square, log_mean, window, collapsed, hidden;
     double mean, entropy;  // ∫ s ρ and ∫ s ln s ρ in units of e^unit
 };
 
 Seen seen(const GaussQuadrature& probe, long exponent, double unit) {
     const double shift = log_scale(exponent);
     // Places in the probe's own units.
-    const auto below = [&](double s) { return mass_below(probe, std::exp(std::log(s) - shift)); };
+    const auto place = [&](double s) { return std::exp(std::log(s) - shift); };
+    const auto below = [&](double s) { return mass_below(probe, place(s)); };
     Seen out{};
     out.mean_square = probe.mean_square * std::exp(2 * shift);
     out.window = below(window_upper) - below(window_lower);
-    out.collapsed = below(0.1);
+    out.collapsed = below(collapsed_below);
+    out.hidden = hidden_below(probe, place(collapsed_below));
     for (std::size_t i = 0; i < probe.node.size(); ++i) {
         const double x = std::log(probe.node[i]) + shift;
         if (probe.weight[i] > 0) out.log_mean += probe.weight[i] * x;
@@ -100,6 +102,7 @@ public:
             out.metrics.*metric = mean(of);
             out.error.*metric = error(of);
         }
+        out.error.collapsed = std::hypot(out.error.collapsed, mean([](const Seen& s) { return s.hidden; }));
         if (!resolved_) out.error.log_mean = std::numeric_limits<double>::quiet_NaN();
         // ln of the effective rank is ln μ − H/μ with H = ∫ s ln s ρ; its error to first order.
         const double mu = mean([](const Seen& s) { return s.mean; });

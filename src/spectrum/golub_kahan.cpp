@@ -377,7 +377,7 @@ std::vector<GaussQuadrature> golub_kahan(Bidiagonalisation& vectors, const Golub
         if (k < most && !chains.front().ended()) vectors.keep_first();
         for (const int begin = k; k < most && !chains.front().ended(); advance_to(++k)) {
             // Rates of the first steps say little, and at `dimension` everything is known.
-            const bool judged = k >= options.steps && most < dimension;
+            const bool judged = k >= std::min(options.steps, 100) && most < dimension;
             if ((k - begin) % 10 == 0 && extremes_settled(chains.front(), options.extremes, most, judged))
                 break;
         }
@@ -428,6 +428,10 @@ double mass_below(const GaussQuadrature& probe, double s) {
         }
     }
     return mass;
+}
+
+double hidden_below(const GaussQuadrature& probe, double s) {
+    return s <= probe.node.front() && !probe.converged(0) ? probe.weight.front() : 0;
 }
 
 namespace {

@@ -119,6 +119,10 @@ std::vector<double> log_quantiles(const std::vector<GaussQuadrature>& probes, in
 /// Mass of [0, s) of the same law.
 double mass_below(const GaussQuadrature& probe, double s);
 
+/// How much more may lie below s: where s is below all nodes and the lowest has not converged(), its weight
+/// (Chebyshev, Markov and Stieltjes say no more of it); else 0.
+double hidden_below(const GaussQuadrature& probe, double s);
+
 /// The outermost node of several probes of one matrix. The largest is never above, the smallest never below
 /// the true one, but for rounding.
 struct Extreme {

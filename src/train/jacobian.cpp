@@ -183,33 +183,53 @@ JacobianLaw exact_law(const BatchFunction& f, const Tensor& x, const JacobianOpt
 }
 
 /// Columns of N numbers that the bases may have, both of a probe's together.
-int fitting_columns(int64_t size, std::size_t memory) {
-    const auto bytes = static_cast<std::size_t>(size) * sizeof(double);
+int fitting_columns(const JacobianOperator& jacobian, std::size_t memory) {
+    if (memory == 0) memory = std::size_t{2} << (jacobian.device().is_cuda() ? 33U : 30U);
+    const auto bytes = static_cast<std::size_t>(jacobian.size()) * sizeof(double);
     return static_cast<int>(std::min<std::size_t>(memory / bytes, std::numeric_limits<int>::max()));
 }
 
-/// Whether the metrics of the probes stopped moving, asked again and again.
-class Settled {
-public:
-    explicit Settled(double error) : allowed_(0.25 * error) {}
+/// The variance of the mass that a probe, uniform on the sphere in `size` dimensions, sees of a mass F.
+double seen_variance(double mass, double size) {
+    return 2 * std::max(mass * (1 - mass), 0.0) / (size + 2);
+}
 
-    bool operator()(const std::vector<GaussQuadrature>& probes) {
+/// What quadratures of more and more steps say of the same law.
+class Resolution {
+public:
+    explicit Resolution(double error) : wanted_(error) {}
+
+    /// Asked every ten steps: is the law known to what is wanted, twice in a row?
+    bool settled(const std::vector<GaussQuadrature>& probes) {
+        constexpr double for_log_mean = 5;
         montecarlo::ProbedSample sample;
         sample.probes = probes;
-        const auto now = montecarlo::summary({sample}, 1).metrics;
-        bool still = true;
-        for (const auto metric : {&Metrics::window, &Metrics::collapsed, &Metrics::log_mean})
-            still = still && std::abs(now.*metric - before_.*metric) <= allowed_;
-        before_ = now;
-        const bool twice = still && still_;
-        still_ = still;
-        return twice;
+        seen_.push_back(montecarlo::summary({sample}, 1).metrics);
+        if (seen_.size() < 2) return false;
+        double hidden = 0;
+        for (const auto& probe : probes) hidden += hidden_below(probe, collapsed_below);
+        const auto &now = seen_.back(), &half = seen_[seen_.size() / 2 - 1];
+        change_.window = std::abs(now.window - half.window);
+        change_.collapsed =
+            std::abs(now.collapsed - half.collapsed) + hidden / static_cast<double>(probes.size());
+        change_.log_mean = std::abs(now.log_mean - half.log_mean);
+        const bool known = wanted_ > 0 && change_.window <= wanted_ && change_.collapsed <= wanted_ &&
+                           change_.log_mean <= for_log_mean * wanted_;
+        return std::exchange(known_, known) && known;
     }
 
+    /// Nothing is left to resolve: every node is a singular value.
+    void exhausted() { change_.window = change_.collapsed = change_.log_mean = 0; }
+
+    /// By how much the last half of the steps changed window, collapsed (with what may be hidden below all
+    /// nodes) and log_mean: an estimate, from above, of what is left. NaN before there were twenty steps.
+    const Metrics& change() const { return change_; }
+
 private:
-    double allowed_;
-    Metrics before_;
-    bool still_ = false;
+    double wanted_;
+    std::vector<Metrics> seen_;  ///< after ten steps, twenty, …
+    Metrics change_;
+    bool known_ = false;
 };
 
 /// Batches of probes of one Jacobian.
@@ -218,32 +238,39 @@ public:
     Probing(JacobianOperator& jacobian, const JacobianLawOptions& options)
         : jacobian_(jacobian),
           options_(options),
-          columns_(fitting_columns(jacobian.size(), options.basis_memory)),
-          steps_(options.steps),
-          total_(int64_t{options.probes} * options.steps) {}
+          columns_(fitting_columns(jacobian, options.basis_memory)),
+          resolution_(options.error) {}
 
     std::vector<GaussQuadrature> run() {
-        constexpr int first_probes = 8;
-        GolubKahanOptions how = steps();
-        // One of the first goes on for the two ends of the spectrum.
-        how.extremes = options_.extremes;
-        const auto rank = static_cast<int>(jacobian_.rank());
-        const int most = std::min(options_.most_steps, columns_ / 2);
-        how.most_steps = most < rank ? most : jacobian_.size();
-        if (options_.error > 0) how.enough = Settled(options_.error);
-        add(options_.error > 0 ? first_probes : options_.probes, how);
+        constexpr int fewest = 4, first_probes = 8, all_steps = 4000;
+        int first = options_.probes;
+        steps_ = options_.steps;
+        if (options_.error > 0) {
+            const int most = probes_for(0.25);
+            first = std::clamp(most, std::min(fewest, options_.probes), first_probes);
+            // Most laws have less than a quarter for F(1 − F).
+            const int likely = std::max(first, probes_for(0.18));
+            const int fitting = columns_ / (2 * first) - 5;
+            steps_ = std::max(steps_, std::min({all_steps / likely, options_.most_steps, fitting}));
+        }
+        first_batch(first);
+        const auto& residual = found_.back().residual;
+        if (*std::max_element(residual.begin(), residual.end()) <= 1e-12 * found_.back().node.back())
+            resolution_.exhausted();
         // As many steps as the first ones took; one of them went on.
         steps_ = std::min(steps_, static_cast<int>(found_.back().node.size()));
         const int wanted = wanted_probes();
         total_ = std::max<int64_t>(done_, done_ + int64_t{wanted - count()} * steps_);
-        while (count() < wanted) add(wanted - count(), steps());
+        while (count() < wanted) add(wanted - count(), plain());
         return std::move(found_);
     }
+
+    const Resolution& resolution() const { return resolution_; }
 
 private:
     int count() const { return static_cast<int>(found_.size()); }
 
-    GolubKahanOptions steps() {
+    GolubKahanOptions plain() {
         GolubKahanOptions out;
         out.steps = steps_;
         out.threads = at::get_num_threads();
@@ -253,6 +280,30 @@ private:
             if (options_.progress) options_.progress(done_, total_);
         };
         return out;
+    }
+
+    void first_batch(int probes) {
+        for (;;) {
+            auto how = plain();
+            total_ = int64_t{probes} * steps_;
+            // One of them goes on for the two ends of the spectrum.
+            how.extremes = options_.extremes;
+            const auto rank = static_cast<int>(jacobian_.rank());
+            const int most = std::min(options_.most_steps, columns_ / 2);
+            how.most_steps = most < rank ? most : jacobian_.size();
+            resolution_ = Resolution(options_.error);
+            how.enough = [this](const auto& found) { return resolution_.settled(found); };
+            try {
+                add(probes, how);
+                return;
+            } catch (const c10::OutOfMemoryError&) {
+                const int half = columns_ / 2;
+                if (half < 2 * options_.steps) throw;
+                columns_ = half;
+                steps_ = std::clamp(columns_ / (2 * probes) - 5, options_.steps, steps_);
+                done_ = 0;
+            }
+        }
     }
 
     /// At most that many, as memory allows.
@@ -271,21 +322,27 @@ private:
                            how);
     }
 
-    /// Errors fall with the root of the number of probes.
+    /// As many as have the wanted error of a mass of variance F(1 − F).
+    int probes_for(double variance) const {
+        const double size = static_cast<double>(jacobian_.rank());
+        const double wanted = std::ceil(2 * variance / (size + 2) / (options_.error * options_.error));
+        return std::max(1, static_cast<int>(std::min<double>(wanted, options_.probes)));
+    }
+
     int wanted_probes() const {
         if (!(options_.error > 0)) return options_.probes;
         montecarlo::ProbedSample sample;
         sample.probes = found_;
-        const auto seen = montecarlo::summary({sample}, 1);
-        const double ratio = std::max(seen.error.window, seen.error.collapsed) / options_.error;
-        const double wanted = std::ceil(count() * ratio * ratio);
-        return std::max(count(), static_cast<int>(std::min<double>(wanted, options_.probes)));
+        const auto seen = montecarlo::summary({sample}, 1).metrics;
+        const auto variance = [](double mass) { return std::max(mass * (1 - mass), 0.0); };
+        return std::max(count(), probes_for(std::max(variance(seen.window), variance(seen.collapsed))));
     }
 
     JacobianOperator& jacobian_;
     const JacobianLawOptions& options_;
-    int columns_, steps_;
-    int64_t done_ = 0, total_;
+    int columns_, steps_ = 0;
+    int64_t done_ = 0, total_ = 0;
+    Resolution resolution_;
     std::vector<GaussQuadrature> found_;
 };
 
@@ -294,8 +351,9 @@ JacobianLaw probed_law(JacobianOperator& jacobian, const Tensor& x, const Jacobi
     out.inputs = jacobian.inputs();
     out.outputs = jacobian.outputs();
     out.adjoint_defect = jacobian.adjoint_defect();
+    Probing probing(jacobian, options);
     montecarlo::ProbedSample sample;
-    sample.probes = Probing(jacobian, options).run();
+    sample.probes = probing.run();
     out.probes = static_cast<int>(sample.probes.size());
     out.steps = static_cast<int>(sample.probes.back().node.size());
     double resolved = 0, mean_square = 0;
@@ -311,6 +369,11 @@ JacobianLaw probed_law(JacobianOperator& jacobian, const Tensor& x, const Jacobi
     out.law = seen.law;
     out.metrics = seen.metrics;
     out.error = seen.error;
+    const auto& change = probing.resolution().change();
+    for (const auto metric : {&Metrics::window, &Metrics::collapsed})
+        out.error.*metric =
+            std::hypot(std::sqrt(seen_variance(seen.metrics.*metric, rank) / out.probes), change.*metric);
+    out.error.log_mean = std::hypot(seen.error.log_mean, change.log_mean);
     const auto top = largest(sample.probes), bottom = smallest(sample.probes);
     out.largest_converged = top.error <= options.extremes * top.value;
     out.smallest_converged = bottom.error <= options.extremes * top.value;

@@ -116,15 +116,19 @@ std::unique_ptr<Bidiagonalisation> device_bidiagonalisation(JacobianOperator& ja
 struct JacobianLawOptions : JacobianOptions {
     int64_t most_exact = 4096;  ///< J is formed where neither side is longer
     int probes = 40, steps = 100;
-    /// Wanted standard error of the mass in the window and of what is collapsed: fewer probes where that many
-    /// have it, eight at least, and fewer steps where those, and the mean of ln s, no longer move by a
-    /// quarter of it. 0: all probes and steps.
-    double error = 2e-3;
+    /// Wanted of the mass in the window and of what is collapsed. As many probes as give it by chance, four
+    /// at least and `probes` at most: probes are uniform on a sphere, so that of a mass F one of them sees a
+    /// Beta variable of variance 2F(1 − F)/(min(k, m) + 2). And as many steps as resolve it: those at which
+    /// twice as many changed it by no more, with nothing hidden below all nodes, and the mean of ln s by no
+    /// more than five times that; 4000 over all probes, but `steps` in any case. 0: all probes and steps.
+    double error = 3e-3;
     /// Wanted of the largest and smallest singular value, relative to the largest.
     double extremes = 1e-6;
     int most_steps = 1000;  ///< taken for them, and none once that many would not do
-    std::size_t basis_memory = std::size_t{2} << 30U;  ///< bytes of the probes' bases; fewer probes at a time
-    std::uint64_t seed = 1;                            ///< of the probes
+    /// Bytes of the probes' bases, fewer probes at a time where they are more; 0: 2 GiB on a processor, 16
+    /// GiB on a GPU (halved for as long as it does not have them).
+    std::size_t basis_memory = 0;
+    std::uint64_t seed = 1;  ///< of the probes
     /// Called after every step with how many steps of probes are done, and how many there will be as far as
     /// is known by then. What it throws ends the run.
     std::function<void(int64_t, int64_t)> progress;
@@ -136,8 +140,11 @@ struct JacobianLaw {
     bool exact = false;              ///< J was formed; else by its products
     std::vector<double> log_values;  ///< ln s, ascending; quantiles of the probes' law where not exact
     Spectrum law;
-    /// Where not exact: standard errors over the probes, and residual bounds of smallest and largest.
-    Metrics metrics, error;
+    Metrics metrics;
+    /// 0 where exact. Else of window, collapsed and log_mean: chance and resolution together, as error above
+    /// says; of mean square and effective rank: standard errors over the probes; of smallest and largest:
+    /// residual bounds. NaN of a log_mean that is an upper bound only.
+    Metrics error;
     /// Whether those bounds met what was wanted. A smallest value that did not is an upper bound only.
     bool largest_converged = true, smallest_converged = true;
     double adjoint_defect = 0;

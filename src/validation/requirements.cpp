@@ -83,17 +83,21 @@ std::string words(const Requirement& r) {
 }
 
 Verdict judge(const std::vector<Requirement>& requirements,
-              const std::function<std::optional<double>(const std::string&)>& value) {
+              const std::function<std::optional<Estimate>(const std::string&)>& value) {
     Verdict verdict;
     for (const auto& r : requirements) {
         const auto found = value(r.name);
-        if (!found || std::isnan(*found)) {
+        if (!found || std::isnan(found->value) || std::isnan(found->error)) {
             verdict.reasons.push_back(fmt::format("{} is not known; required {}", r.name, words(r)));
             continue;
         }
-        const bool kept = r.relation == Relation::at_least ? *found >= r.threshold : *found <= r.threshold;
+        const auto& [x, error] = *found;
+        const bool kept =
+            r.relation == Relation::at_least ? x - error >= r.threshold : x + error <= r.threshold;
         if (!kept)
-            verdict.reasons.push_back(fmt::format("{} is {:.4g}; required {}", r.name, *found, words(r)));
+            verdict.reasons.push_back(fmt::format("{} is {:.4g}{}; required {}", r.name, x,
+                                                  error > 0 ? fmt::format(" ± {:.2g}", error) : "",
+                                                  words(r)));
     }
     verdict.pass = verdict.reasons.empty();
     return verdict;

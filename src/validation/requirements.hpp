@@ -29,6 +29,12 @@ std::vector<Requirement> parse_requirements(const std::string& text);
 /// "window >= 0.9".
 std::string words(const Requirement& requirement);
 
+/// A number, and by how much it may be off.
+struct Estimate {
+    double value = 0;
+    double error = 0;
+};
+
 /// What came of the requirements.
 struct Verdict {
     bool pass = false;
@@ -36,8 +42,8 @@ struct Verdict {
 };
 
 /// `value` gives a quantity by its name; nothing or NaN where it was not found: such a requirement is not
-/// kept.
+/// kept. Nor is one that its error alone would break.
 Verdict judge(const std::vector<Requirement>& requirements,
-              const std::function<std::optional<double>(const std::string&)>& value);
+              const std::function<std::optional<Estimate>(const std::string&)>& value);
 
 }  // namespace spectra::validation

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <functional>
 
 namespace spectra::validation {
 
@@ -74,27 +75,35 @@ const Metrics* Validation::judged() const {
     return predicted() != nullptr && !predicted()->law.empty() ? &predicted()->metrics : nullptr;
 }
 
+const Metrics* Validation::judged_error() const {
+    return measured && measured->error ? &*measured->error : nullptr;
+}
+
 bool Validation::certified() const {
     return std::all_of(predictions.begin(), predictions.end(),
                        [](const Prediction& p) { return p.doubt.empty(); });
 }
 
-std::optional<double> quantity(const Validation& v, const std::string& name) {
+std::optional<Estimate> quantity(const Validation& v, const std::string& name) {
     for (const auto& metric : report::metric_names)
-        if (name == metric.name)
-            return v.judged() != nullptr ? std::optional(v.judged()->*metric.member) : std::nullopt;
-    if (name == "wasserstein1")
-        return !v.agreement.empty() && v.agreement.back() ? std::optional(v.agreement.back()->wasserstein1)
-                                                          : std::nullopt;
+        if (name == metric.name) {
+            if (v.judged() == nullptr) return std::nullopt;
+            const auto* const error = v.judged_error();
+            return Estimate{v.judged()->*metric.member, error != nullptr ? error->*metric.member : 0};
+        }
+    if (name == "wasserstein1") {
+        if (v.agreement.empty() || !v.agreement.back()) return std::nullopt;
+        return Estimate{v.agreement.back()->wasserstein1};
+    }
     if (!v.mixers) return std::nullopt;
     const auto& m = *v.mixers;
-    if (name == "norm") return m.composites.back().spectral_norm;
-    if (name == "row_sum_defect") return m.row_sum_defect;
-    if (name == "column_sum_defect") return m.column_sum_defect;
-    if (name == "orthogonality_defect") return m.orthogonality_defect;
-    if (name == "spectral_norm_max") return m.spectral_norm_max;
-    if (name == "identity_distance") return m.identity_distance;
-    if (name == "diagonal_dominant_share") return m.diagonal_dominant_share;
+    if (name == "norm") return Estimate{m.composites.back().spectral_norm};
+    if (name == "row_sum_defect") return Estimate{m.row_sum_defect};
+    if (name == "column_sum_defect") return Estimate{m.column_sum_defect};
+    if (name == "orthogonality_defect") return Estimate{m.orthogonality_defect};
+    if (name == "spectral_norm_max") return Estimate{m.spectral_norm_max};
+    if (name == "identity_distance") return Estimate{m.identity_distance};
+    if (name == "diagonal_dominant_share") return Estimate{m.diagonal_dominant_share};
     return std::nullopt;
 }
 
@@ -144,6 +153,36 @@ void add_values(Validation& v, std::vector<std::vector<double>> log_values, std:
     measured.words = std::move(words);
     v.measured = std::move(measured);
     compare_with_measured(v);
+}
+
+void add_probed(Validation& v, std::vector<ProbedLaw> laws, std::string words, double resolution) {
+    std::vector<std::vector<double>> values;
+    for (auto& law : laws) values.push_back(std::move(law.log_values));
+    add_values(v, std::move(values), std::move(words), resolution);
+    auto& metrics = v.measured->metrics;
+    auto& error = v.measured->error.emplace();
+    const auto count = static_cast<double>(laws.size());
+    for (const auto metric :
+         {&Metrics::mean_square, &Metrics::log_mean, &Metrics::window, &Metrics::collapsed}) {
+        double sum = 0, square = 0;
+        for (const auto& law : laws) {
+            sum += law.metrics.*metric;
+            square += law.error.*metric * (law.error.*metric);
+        }
+        metrics.*metric = sum / count;
+        error.*metric = std::sqrt(square) / count;
+    }
+    const auto outermost = [&](double Metrics::*metric, auto before) {
+        const auto found = std::min_element(laws.begin(), laws.end(), [&](const auto& a, const auto& b) {
+            return before(a.metrics.*metric, b.metrics.*metric);
+        });
+        metrics.*metric = found->metrics.*metric;
+        error.*metric = found->error.*metric;
+    };
+    outermost(&Metrics::largest, std::greater<>());
+    outermost(&Metrics::smallest, std::less<>());
+    error.effective_rank = 0;
+    for (const auto& law : laws) error.effective_rank += law.error.effective_rank / count;
 }
 
 void conclude(Validation& v, std::vector<Requirement> requirements) {

@@ -16,8 +16,9 @@ struct Measured {
     std::vector<std::vector<double>> values;  ///< one set an input, ascending, ln s
     Spectrum law;                             ///< all inputs together, equally weighted
     Metrics metrics;
-    std::string words;  ///< "8 inputs, last token, N = 128"
-    std::string note;   ///< what a reader must know of it: "smallest value not converged"; or empty
+    std::optional<Metrics> error;  ///< of the metrics, where they are estimates
+    std::string words;             ///< "8 inputs, last token, N = 128"
+    std::string note;  ///< what a reader must know of it: "smallest value not converged"; or empty
 };
 
 /// Prediction and measurement of one connection.
@@ -50,14 +51,17 @@ struct Validation {
     const Prediction* predicted() const { return predictions.empty() ? nullptr : &predictions.back(); }
     /// Of what the verdict is: the measured metrics, or where there are none the predicted ones.
     const Metrics* judged() const;
+    /// Their errors, where they are estimates; or null.
+    const Metrics* judged_error() const;
     bool certified() const;
 };
 
 /// What rounding leaves of singular values, relative to the largest, in double and in single precision.
 inline constexpr double double_resolution = 1e-13, single_resolution = 1e-5;
 
-/// A quantity by its name in --require; nothing where it is not known.
-std::optional<double> quantity(const Validation& validation, const std::string& name);
+/// A quantity by its name in --require, with its error where it is an estimate; nothing where it is not
+/// known.
+std::optional<Estimate> quantity(const Validation& validation, const std::string& name);
 
 /// Mixers and theory of a file that is not run; at least one stack (one an input).
 void add_stacks(Validation& validation, const std::vector<trained::Stack>& stacks, double noise, int threads);
@@ -70,6 +74,16 @@ void add_measurements(Validation& validation, std::vector<trained::Measurement> 
 /// largest are counted, but their place is rounding.
 void add_values(Validation& validation, std::vector<std::vector<double>> log_values, std::string words,
                 double resolution);
+
+/// What probes say of one input's law: quantiles (ascending ln s), metrics and their errors.
+struct ProbedLaw {
+    std::vector<double> log_values;
+    Metrics metrics, error;
+};
+
+/// The same of laws that were probed: metrics are the probes', not the quantiles'; means over inputs, largest
+/// and smallest those of all. The effective rank is that of the quantiles, with the mean of its errors.
+void add_probed(Validation& validation, std::vector<ProbedLaw> laws, std::string words, double resolution);
 
 /// At the end: judges by the requirements.
 void conclude(Validation& validation, std::vector<Requirement> requirements);

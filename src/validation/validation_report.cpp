@@ -123,6 +123,9 @@ void write_trained(h5::File& file, const Validation& v) {
     attribute("requirements", words_of(v.requirements));
     if (v.measured) {
         attribute("measured", v.measured->words);
+        if (v.measured->error)
+            for (const auto& metric : report::metric_names)
+                attribute(fmt::format("error_{}", metric.name).c_str(), (*v.measured->error).*metric.member);
         report::write_table(file, "trained/jacobian_log_singular_values", v.measured->values);
         auto plain = v.measured->values;
         for (auto& set : plain)
@@ -329,6 +332,17 @@ std::string column_name(Part part, bool measured) {
     return part == Part::mixers ? "mixers alone" : "isotropic";
 }
 
+/// Errors need no more.
+Metrics two_digits(Metrics error) {
+    for (const auto& metric : report::metric_names) {
+        auto& value = error.*metric.member;
+        if (!(value > 0) || !std::isfinite(value)) continue;
+        const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
+        value = std::ceil(value / unit - 1e-9) * unit;
+    }
+    return error;
+}
+
 void add_mixer_lines(report::Page& page, const trained::MixerTable& m) {
     const auto& whole = m.composites.back();
     page.entry("mixers", fmt::format("row sums off 1 by up to {:.3g}, column sums by {:.3g}; |AᵀA − 1| up to "
@@ -484,6 +498,7 @@ Json validation_json(const Validation& v) {
     }
     object["measured"] = v.measured ? json_of(v.measured->metrics) : Json(nullptr);
     if (v.measured) object["measured_at"] = v.measured->words;
+    object["measured_error"] = v.measured && v.measured->error ? json_of(*v.measured->error) : Json(nullptr);
     const auto* const predicted = v.predicted();
     object["predicted"] = predicted && !predicted->law.empty() ? json_of(predicted->metrics) : Json(nullptr);
     object["certified"] = predicted ? Json(v.certified()) : Json(nullptr);
@@ -536,6 +551,7 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
     page.blank();
     std::vector<std::pair<std::string, Metrics>> sources;
     if (v.measured) sources.emplace_back("measured", v.measured->metrics);
+    if (const auto* const error = v.judged_error()) sources.emplace_back("±", two_digits(*error));
     for (auto p = v.predictions.rbegin(); p != v.predictions.rend(); ++p)
         if (!p->law.empty()) sources.emplace_back(column_name(p->part, v.measured.has_value()), p->metrics);
     report::add_metrics(page, sources);
@@ -543,8 +559,12 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
     if (v.measured) add_distances(page, v);
     if (v.mixers) add_mixer_lines(page, *v.mixers);
     page.blank();
-    page.entry("required", fmt::format("{} ({})", words_of(v.requirements),
-                                       v.measured ? "of the measured values" : "of the predicted law"));
+    const bool of_law = std::any_of(v.requirements.begin(), v.requirements.end(), [](const Requirement& r) {
+        return std::any_of(report::metric_names.begin(), report::metric_names.end(),
+                           [&](const auto& metric) { return r.name == metric.name; });
+    });
+    const char* const whose = v.measured ? " (of the measured values)" : " (of the predicted law)";
+    page.entry("required", words_of(v.requirements) + (of_law ? whose : ""));
     if (v.verdict.pass) {
         page.verbatim(page.paint("PASS", "32"));
     } else {

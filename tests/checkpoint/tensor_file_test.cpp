@@ -200,6 +200,20 @@ TEST(TensorFile, TheStateDictIsFound) {
     EXPECT_EQ(of("}q\0"s + pickled::text("model") + "h\0s"s + pickled::text("w") + w + "s"), "") << "itself";
 }
 
+TEST(TensorFile, TheStepOfTrainingIsFound) {
+    const std::string w = pickled::tensor(1, {}, {});
+    const auto of = [](const std::string& value) {
+        const std::string file = tests::torch_file(pickled::whole(value), std::string(4, '\0'));
+        return opened(file).training_step();
+    };
+    EXPECT_EQ(of(pickled::dict({{"model", pickled::dict({{"w", w}})}, {"iter_num", "K\7"}})), 7);
+    EXPECT_EQ(of(pickled::dict({{"w", w}, {"step", pickled::text("12")}, {"steps", "K\1"}})), 12);
+    EXPECT_EQ(of(pickled::dict({{"w", w}, {"step", pickled::text("12a")}})), std::nullopt);
+    EXPECT_EQ(of(pickled::dict({{"w", w}, {"step", w}})), std::nullopt) << "a tensor";
+    EXPECT_EQ(of(pickled::dict({{"model", pickled::dict({{"w", w}, {"step", "K\7"}})}})), std::nullopt);
+    EXPECT_EQ(of(w), std::nullopt);
+}
+
 TEST(TensorFile, SharedWeightsShareAStorage) {
     const auto file = TensorFile::open(samples / "state_dict.pt");
     EXPECT_EQ(file.at("H_res_logits").storage, file.at("again").storage);

@@ -264,6 +264,27 @@ TEST(GolubKahan, QuantilesAreNearTheSingularValues) {
     EXPECT_LT(distance.wasserstein1_log, 0.02);
 }
 
+TEST(GolubKahan, MassBelowAllNodesIsBounded) {
+    // A fiftieth lies far below a wide rest, where few nodes do not come.
+    const int size = 2000, low = size / 50;
+    VectorXd s = VectorXd::LinSpaced(size, 0.5, 30);
+    s.head(low).setConstant(0.02);
+    Diagonal matrix(s);
+    const std::vector<double> probe(size, 1.0);
+    const auto few = golub_kahan(matrix, probe, steps(20)).at(0);
+    ASSERT_GT(few.node[0], 0.1);
+    EXPECT_EQ(mass_below(few, 0.1), 0);
+    EXPECT_GE(hidden_below(few, 0.1), 0.02);
+    EXPECT_LT(hidden_below(few, 0.1), 0.1);
+    EXPECT_EQ(hidden_below(few, 1.01 * few.node[0]), 0);
+    const auto many = golub_kahan(matrix, probe, steps(200)).at(0);
+    EXPECT_EQ(hidden_below(many, 0.1), 0);
+    EXPECT_NEAR(mass_below(many, 0.1), 0.02, 1e-6);
+    // Nothing is hidden below a singular value that was found.
+    Diagonal one(VectorXd::Ones(10));
+    EXPECT_EQ(hidden_below(golub_kahan(one, std::vector<double>(10, 1.0)).at(0), 0.1), 0);
+}
+
 TEST(GolubKahan, SpreadNodesAreOfSecondOrder) {
     // The quarter circle by a diagonal matrix and a probe that sees all of it alike: no noise, only the error
     // of k nodes.

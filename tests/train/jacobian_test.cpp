@@ -315,8 +315,8 @@ TEST(JacobianLaw, TakesNoMoreProbesAndStepsThanItsErrorNeeds) {
         steps_done = done;
     };
     const auto probed = jacobian_law(f, x, options);
-    EXPECT_EQ(probed.probes, 8);
-    EXPECT_LT(probed.steps, 60);
+    EXPECT_EQ(probed.probes, 4);
+    EXPECT_LT(probed.steps, 100);
     EXPECT_GE(calls, probed.steps);
     EXPECT_EQ(probed.work.products, 2 * steps_done);
     EXPECT_GT(probed.seconds, probed.work.seconds);
@@ -337,6 +337,65 @@ TEST(JacobianLaw, TakesNoMoreProbesAndStepsThanItsErrorNeeds) {
     struct Enough {};
     options.progress = [](int64_t, int64_t) { throw Enough{}; };
     EXPECT_THROW(jacobian_law(f, x, options), Enough);
+}
+
+/// x ↦ s ∘ x: its singular values are s.
+BatchFunction scaling(const Tensor& s) {
+    return [=](const Tensor& x) { return x * s; };
+}
+
+TEST(JacobianLaw, MissesByAboutItsErrors) {
+    constexpr int64_t n = 300;
+    const auto s = torch::linspace(0, 2, n, wide);
+    const auto x = torch::ones({n}, wide);
+    const auto exact = jacobian_law(scaling(s), x);
+    JacobianLawOptions options;
+    options.most_exact = 0;
+    options.error = 0.02;
+    options.extremes = 0;
+    constexpr int seeds = 40;
+    Metrics squares{0, 0, 0, 0, 0, 0, 0};
+    const auto metrics = {&Metrics::window, &Metrics::collapsed, &Metrics::mean_square, &Metrics::log_mean};
+    for (int seed = 1; seed <= seeds; ++seed) {
+        options.seed = static_cast<std::uint64_t>(seed);
+        const auto probed = jacobian_law(scaling(s), x, options);
+        for (const auto metric : metrics) {
+            const double missed = (probed.metrics.*metric - exact.metrics.*metric) / probed.error.*metric;
+            if (metric != &Metrics::log_mean) squares.*metric += missed * missed / seeds;
+        }
+        for (const auto metric : {&Metrics::window, &Metrics::collapsed})
+            EXPECT_LT(probed.error.*metric, 0.03);
+    }
+    // Four probes' own spread is known to a factor only.
+    EXPECT_LT(squares.mean_square, 4);
+    for (const auto metric : {&Metrics::window, &Metrics::collapsed}) {
+        EXPECT_GT(squares.*metric, 0.2);
+        EXPECT_LT(squares.*metric, 1.5);
+    }
+}
+
+TEST(JacobianLaw, SaysWhatItsStepsDoNotResolve) {
+    // A fiftieth lies far below a wide rest.
+    constexpr int64_t n = 3000;
+    auto s = torch::linspace(0.5, 30, n, wide);
+    s.narrow(0, 0, n / 50).fill_(0.02);
+    const auto x = torch::ones({n}, wide);
+    JacobianLawOptions options;
+    options.most_exact = 0;
+    options.steps = options.most_steps = 30;
+    const auto few = jacobian_law(scaling(s), x, options);
+    EXPECT_LT(few.metrics.collapsed, 0.005);
+    EXPECT_GT(few.error.collapsed, 0.02 - few.metrics.collapsed);
+    EXPECT_FALSE(few.smallest_converged);
+
+    JacobianLawOptions plain;
+    plain.most_exact = 0;
+    plain.error = 0.01;
+    const auto more = jacobian_law(scaling(s), x, plain);
+    EXPECT_GT(more.steps, 100);
+    EXPECT_LT(more.error.collapsed, 0.012);
+    EXPECT_LT(more.error.window, 0.012);
+    EXPECT_NEAR(more.metrics.collapsed, 0.02, 4 * more.error.collapsed);
 }
 
 TEST(JacobianLaw, OfRectanglesCountsNoPaddedZeros) {

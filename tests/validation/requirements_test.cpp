@@ -43,7 +43,9 @@ TEST(Requirements, MistakesAreNamed) {
 TEST(Requirements, AreJudgedByTheirValues) {
     const auto requirements = parse_requirements("window>=0.9,largest<=2");
     const auto value = [](double window, double largest) {
-        return [=](const std::string& name) { return std::optional(name == "window" ? window : largest); };
+        return [=](const std::string& name) {
+            return std::optional(Estimate{name == "window" ? window : largest});
+        };
     };
     EXPECT_TRUE(judge(requirements, value(0.9, 2)).pass);
     const auto verdict = judge(requirements, value(0.41, 2));
@@ -52,7 +54,22 @@ TEST(Requirements, AreJudgedByTheirValues) {
     EXPECT_EQ(verdict.reasons[0], "window is 0.41; required window >= 0.9");
     EXPECT_EQ(judge(requirements, value(0, 3)).reasons.size(), 2U);
     EXPECT_FALSE(judge(requirements, value(NAN, 1)).pass);
-    EXPECT_FALSE(judge(requirements, [](const std::string&) { return std::optional<double>(); }).pass);
+    EXPECT_FALSE(judge(requirements, [](const std::string&) { return std::optional<Estimate>(); }).pass);
+}
+
+TEST(Requirements, AreNotKeptWhereAnErrorWouldBreakThem) {
+    const auto requirements = parse_requirements("window>=0.9,collapsed<=0.05");
+    const auto verdict = [&](Estimate window, Estimate collapsed) {
+        return judge(requirements, [=](const std::string& name) {
+            return std::optional(name == "window" ? window : collapsed);
+        });
+    };
+    EXPECT_TRUE(verdict({0.92, 0.015}, {0.01, 0.03}).pass);
+    EXPECT_EQ(verdict({0.91, 0.015}, {0, 0.08}).reasons,
+              (std::vector<std::string>{"window is 0.91 ± 0.015; required window >= 0.9",
+                                        "collapsed is 0 ± 0.08; required collapsed <= 0.05"}));
+    EXPECT_EQ(verdict({0.95, NAN}, {0, 0}).reasons,
+              (std::vector<std::string>{"window is not known; required window >= 0.9"}));
 }
 
 }  // namespace

@@ -38,10 +38,11 @@ TEST(ValidationReport, HoldsWhatWasMeasuredAndPredicted) {
     EXPECT_EQ(v.measured->values[0].size(), 60U);
     EXPECT_FALSE(v.verdict.pass);
     EXPECT_LT(v.agreement[2]->wasserstein1, 0.03);
-    EXPECT_EQ(quantity(v, "window"), v.measured->metrics.window);
-    EXPECT_EQ(quantity(v, "wasserstein1"), v.agreement[2]->wasserstein1);
-    EXPECT_LT(*quantity(v, "row_sum_defect"), 1e-9);
-    EXPECT_NEAR(*quantity(v, "norm"), 1, 1e-9);
+    EXPECT_EQ(quantity(v, "window")->value, v.measured->metrics.window);
+    EXPECT_EQ(quantity(v, "window")->error, 0);
+    EXPECT_EQ(quantity(v, "wasserstein1")->value, v.agreement[2]->wasserstein1);
+    EXPECT_LT(quantity(v, "row_sum_defect")->value, 1e-9);
+    EXPECT_NEAR(quantity(v, "norm")->value, 1, 1e-9);
     for (const auto& name : required_names()) EXPECT_TRUE(quantity(v, name).has_value()) << name;
 }
 
@@ -130,6 +131,42 @@ TEST(ValidationReport, OfAJacobianAlone) {
     write_validation_file(v, {"1", "git", "command", "now", 1}, folder.path() / "out.h5");
     EXPECT_EQ(h5::File::open_read(folder.path() / "out.h5").shape("trained/jacobian_singular_values"),
               (h5::Shape{1, 3}));
+}
+
+// Quantiles of probes may miss the outermost values; the probes do not.
+TEST(ValidationReport, OfProbedLawsHasTheirMetricsAndErrors) {
+    const spectra::testing::TemporaryFolder folder;
+    const std::vector<double> quantiles{std::log(0.9), 0, std::log(1.1)};
+    Metrics first{2, -0.1, 0.8, 0.01, 0.2, 5, 0.9}, second{3, -0.3, 0.6, 0.03, 0.1, 4, 0.8};
+    const Metrics error{0.3, 0.02, 0.003, 0.004, 1e-5, 1e-6, 0.01};
+    auto other = error;
+    other.smallest = NAN;
+    Validation v;
+    v.file = "model.ckpt";
+    v.layout = "spectra";
+    add_probed(v, {{quantiles, first, error}, {quantiles, second, other}}, "2 inputs", double_resolution);
+    const auto& m = v.measured->metrics;
+    EXPECT_DOUBLE_EQ(m.mean_square, 2.5);
+    EXPECT_DOUBLE_EQ(m.log_mean, -0.2);
+    EXPECT_DOUBLE_EQ(m.window, 0.7);
+    EXPECT_DOUBLE_EQ(m.collapsed, 0.02);
+    EXPECT_DOUBLE_EQ(m.smallest, 0.1);
+    EXPECT_DOUBLE_EQ(m.largest, 5);
+    EXPECT_DOUBLE_EQ(v.measured->error->window, 0.003 / std::sqrt(2.0));
+    EXPECT_DOUBLE_EQ(v.measured->error->largest, 1e-6);
+    EXPECT_TRUE(std::isnan(v.measured->error->smallest));
+    conclude(v, parse_requirements("collapsed<=0.02,largest<=6,smallest>=0.01"));
+    EXPECT_EQ(v.verdict.reasons,
+              (std::vector<std::string>{"collapsed is 0.02 ± 0.0028; required collapsed <= 0.02",
+                                        "smallest is not known; required smallest >= 0.01"}));
+    const auto object = validation_json(v);
+    EXPECT_DOUBLE_EQ(object["measured_error"]["window"], 0.003 / std::sqrt(2.0));
+    EXPECT_TRUE(object["measured_error"]["smallest"].is_null());
+    const auto page = validation_page(v, 80, false, true);
+    EXPECT_NE(page.find("0.0022"), std::string::npos) << page;
+    write_validation_file(v, {"1", "git", "command", "now", 1}, folder.path() / "out.h5");
+    const auto file = h5::File::open_read(folder.path() / "out.h5");
+    EXPECT_DOUBLE_EQ(file.double_attribute("trained", "error_window").value(), 0.003 / std::sqrt(2.0));
 }
 
 }  // namespace
