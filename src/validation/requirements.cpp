@@ -95,9 +95,9 @@ Verdict judge(const std::vector<Requirement>& requirements,
         const bool kept =
             r.relation == Relation::at_least ? x - error >= r.threshold : x + error <= r.threshold;
         if (!kept)
-            verdict.reasons.push_back(fmt::format("{} is {:.4g}{}; required {}", r.name, x,
-                                                  error > 0 ? fmt::format(" ± {:.2g}", error) : "",
-                                                  words(r)));
+            verdict.reasons.push_back(
+                fmt::format("{} is {:.4g}{}; required {}", r.name, x,
+                            error > 1e-4 * std::abs(x) ? fmt::format(" ± {:.2g}", error) : "", words(r)));
     }
     verdict.pass = verdict.reasons.empty();
     return verdict;

@@ -104,6 +104,9 @@ void write_branches(h5::File& file, const Validation& v) {
     write_column(file, "branch_mixer_share", v.layers, [](const LayerDistance& d) { return d.mixer_share; });
     write_column(file, "layer_wasserstein1", v.layers, [](const LayerDistance& d) { return d.wasserstein1; });
     const auto& branches = v.measurements.front().branches;
+    std::vector<Eigen::MatrixXd> by_stream;
+    for (const auto& branch : branches) by_stream.push_back(branch.by_stream);
+    report::write_matrices(file, "trained/branch_stream_variance", by_stream);
     write_column(file, "branch_core_variance", branches, [](const auto& b) { return b.core_variance; });
     write_rows(file, "branch_singular_values", branches, [](const auto& b) { return b.core_values; });
     write_rows(file, "layer_singular_values", branches, [](const auto& b) { return b.values; });
@@ -427,7 +430,9 @@ Figure validation_figure(const Validation& v) {
         figure.panels.push_back(composite_panel(v));
     }
     figure.columns = 2;
-    if (v.measured) figure.caption.push_back("measured: " + v.measured->words);
+    if (v.measured)
+        figure.caption.push_back("measured: " + v.measured->words +
+                                 (v.measured->note.empty() ? "" : "; " + v.measured->note));
     if (const auto* m = v.judged())
         figure.caption.push_back(fmt::format("{}: {} in [0.75, 1.25], {} below 0.1, largest {:.4g}; {}",
                                              v.measured ? "measured" : "predicted",
@@ -558,7 +563,7 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
     page.blank();
     if (v.measured) add_distances(page, v);
     if (v.mixers) add_mixer_lines(page, *v.mixers);
-    page.blank();
+    if (v.mixers || !v.predictions.empty()) page.blank();
     const bool of_law = std::any_of(v.requirements.begin(), v.requirements.end(), [](const Requirement& r) {
         return std::any_of(report::metric_names.begin(), report::metric_names.end(),
                            [&](const auto& metric) { return r.name == metric.name; });

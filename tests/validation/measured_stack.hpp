@@ -54,6 +54,10 @@ inline trained::Measurement measured_stack(const std::vector<Mixer>& mixers, int
                 y.block(i * p, j * p, p, p).diagonal().array() += mixers[l](i, j);
         trained::MeasuredBranch b;
         b.variance = x.squaredNorm() / static_cast<double>(size);
+        b.by_stream.resize(n, n);
+        for (Eigen::Index i = 0; i < n; ++i)
+            for (Eigen::Index j = 0; j < n; ++j)
+                b.by_stream(i, j) = x.block(i * p, j * p, p, p).squaredNorm() / static_cast<double>(p);
         b.core_variance = f.squaredNorm() / static_cast<double>(inner);
         b.core_values = values_of(f);
         b.values = values_of(y);

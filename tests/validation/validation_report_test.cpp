@@ -56,6 +56,7 @@ TEST(ValidationReport, FileHasTheTrainedGroup) {
     EXPECT_EQ(file.shape("trained/mixers"), (h5::Shape{4, 3, 3}));
     EXPECT_EQ(file.shape("trained/composite_products"), (h5::Shape{4, 3, 3}));
     EXPECT_EQ(file.shape("trained/row_sums"), (h5::Shape{4, 3}));
+    EXPECT_EQ(file.shape("trained/branch_stream_variance"), (h5::Shape{4, 3, 3}));
     for (const char* name :
          {"branch_variance", "spectral_norms", "composite_spectral_norms", "layer_wasserstein1"})
         EXPECT_EQ(file.shape(std::string("trained/") + name), (h5::Shape{4})) << name;
