@@ -53,8 +53,8 @@ struct Quadrature {
     Metrics metrics;
     /// Standard errors over samples and probes, 0 where there is but one of each. NaN for log_mean where the
     /// law comes so near 0 that it is not resolved: Gauss quadrature of ln s then is an upper bound and no
-    /// more. Of collapsed: with what may be hidden below all nodes. Of smallest and largest: how well those nodes converged (GaussQuadrature::error); the smallest
-    /// may be an upper bound only.
+    /// more. Of collapsed: with what may be hidden below all nodes. Of smallest and largest: how well those
+    /// nodes converged (GaussQuadrature::error); the smallest may be an upper bound only.
     Metrics error;
     int samples = 0, probes = 0;
     double seconds = 0;

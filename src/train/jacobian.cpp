@@ -246,10 +246,8 @@ public:
         int first = options_.probes;
         steps_ = options_.steps;
         if (options_.error > 0) {
-            const int most = probes_for(0.25);
-            first = std::clamp(most, std::min(fewest, options_.probes), first_probes);
-            // Most laws have less than a quarter for F(1 − F).
-            const int likely = std::max(first, probes_for(0.18));
+            first = std::clamp(probes_for(0.5), std::min(fewest, options_.probes), first_probes);
+            const int likely = std::max(first, probes_for(0.75));
             const int fitting = columns_ / (2 * first) - 5;
             steps_ = std::max(steps_, std::min({all_steps / likely, options_.most_steps, fitting}));
         }
@@ -322,10 +320,10 @@ private:
                            how);
     }
 
-    /// As many as have the wanted error of a mass of variance F(1 − F).
-    int probes_for(double variance) const {
-        const double size = static_cast<double>(jacobian_.rank());
-        const double wanted = std::ceil(2 * variance / (size + 2) / (options_.error * options_.error));
+    /// As many as have the wanted error of a mass.
+    int probes_for(double mass) const {
+        const double one = seen_variance(mass, static_cast<double>(jacobian_.rank()));
+        const double wanted = std::ceil(one / (options_.error * options_.error));
         return std::max(1, static_cast<int>(std::min<double>(wanted, options_.probes)));
     }
 
@@ -334,8 +332,7 @@ private:
         montecarlo::ProbedSample sample;
         sample.probes = found_;
         const auto seen = montecarlo::summary({sample}, 1).metrics;
-        const auto variance = [](double mass) { return std::max(mass * (1 - mass), 0.0); };
-        return std::max(count(), probes_for(std::max(variance(seen.window), variance(seen.collapsed))));
+        return std::max({count(), probes_for(seen.window), probes_for(seen.collapsed)});
     }
 
     JacobianOperator& jacobian_;
