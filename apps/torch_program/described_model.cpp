@@ -1,6 +1,7 @@
 #include "torch_program/described_model.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <stdexcept>
@@ -71,9 +72,39 @@ ModelConfig described_model(const Description& d) {
     return m;
 }
 
-TrainedModel trained_model(const Checkpoint& checkpoint) {
+namespace {
+
+/// Before anything of that size is made: every block has at least one matrix of a stream's width.
+void check_sizes(const ModelConfig& m, const Checkpoint& checkpoint) {
+    constexpr int64_t most = 1 << 20;
+    for (const auto size : {m.layers, m.cycles, m.channels, m.streams, m.heads})
+        if (size < 1 || size > most) throw std::invalid_argument(fmt::format("a size is {}", size));
+    double numbers = 0;
+    for (const auto& [name, tensor] : checkpoint.model) numbers += static_cast<double>(tensor.numel());
+    const auto width = static_cast<double>(m.channels / m.streams);
+    if (static_cast<double>(m.layers) * width * width > numbers)
+        throw std::invalid_argument(fmt::format(
+            "{} blocks of {} channels are more than its {:.0f} parameters", m.layers, m.channels, numbers));
+}
+
+void load_parameters(torch::nn::Module& module, const Checkpoint& checkpoint) {
+    const torch::NoGradGuard no_grad;
+    for (const auto& item : module.named_parameters()) {
+        const auto found = checkpoint.model.find(item.key());
+        if (found == checkpoint.model.end())
+            throw std::invalid_argument(fmt::format("it has no parameter '{}'", item.key()));
+        if (found->second.sizes() != item.value().sizes())
+            throw std::invalid_argument(fmt::format("parameter '{}' is of shape ({}); its model has ({})",
+                                                    item.key(), fmt::join(found->second.sizes(), ", "),
+                                                    fmt::join(item.value().sizes(), ", ")));
+        item.value().copy_(found->second);
+    }
+}
+
+TrainedModel made_model(const Checkpoint& checkpoint) {
     const auto d = Description::parse(checkpoint.config);
     const auto config = described_model(d);
+    check_sizes(config, checkpoint);
     TaskOptions options;
     options.seed = d.at("data_seed");
     if (d.at("samples") > 0) options.samples = d.at("samples").get<std::int64_t>();
@@ -82,14 +113,27 @@ TrainedModel trained_model(const Checkpoint& checkpoint) {
     TrainedModel trained;
     trained.data = make_dataset(d.at("task"), options);
     trained.learner = make_learner(trained.data, config, d.at("gate_weight"));
-    const torch::NoGradGuard no_grad;
-    for (const auto& item : trained.learner->module().named_parameters())
-        item.value().copy_(checkpoint.model.at(item.key()));
+    load_parameters(trained.learner->module(), checkpoint);
     trained.step = checkpoint.step;
     const std::string name = config.architecture == "mixer" ? config.mixer + " mixers" : config.architecture;
     trained.words = fmt::format("{}, {}, trained on {} for {} of {} steps", name, model_words(config),
                                 trained.data.task, checkpoint.step, d.at("steps").get<std::int64_t>());
     return trained;
+}
+
+}  // namespace
+
+TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& where) {
+    std::string why;
+    try {
+        return made_model(checkpoint);
+    } catch (const std::invalid_argument& error) {
+        why = error.what();
+    } catch (const Description::exception& error) {
+        why = error.what();  // "[json.exception.out_of_range.403] key 'heads' not found"
+        why = "its config: " + why.substr(why.find("] ") + 2);
+    }
+    throw std::invalid_argument(fmt::format("{}: not a whole checkpoint of spectra train: {}", where, why));
 }
 
 std::string model_words(const ModelConfig& m) {

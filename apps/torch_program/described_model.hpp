@@ -27,7 +27,9 @@ struct TrainedModel {
     std::int64_t step = 0;
     std::string words;  ///< "edelta, 6 blocks, 128 = 4 × 32 channels, trained on gyroscope for 2000 steps"
 };
-TrainedModel trained_model(const train::Checkpoint& checkpoint);
+/// std::invalid_argument, one line beginning with `where`, of a checkpoint whose config and parameters do not
+/// make a model.
+TrainedModel trained_model(const train::Checkpoint& checkpoint, const std::string& where);
 
 /// "6 blocks, 128 = 4 × 32 channels".
 std::string model_words(const train::ModelConfig& model);

@@ -121,7 +121,7 @@ void measure_sequences(const ValidateRequest& r, Transformer& model, const Tenso
 }
 
 void measure_checkpoint(const ValidateRequest& r, const checkpoint::TensorFile& file, Validation& v) {
-    const auto model = trained_model(load_checkpoint(file.where()));
+    const auto model = trained_model(load_checkpoint(file.where()), file.where());
     v.layout = "spectra";
     v.model = model.words;
     v.step = model.step;

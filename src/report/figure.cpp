@@ -10,6 +10,28 @@
 #include <optional>
 
 namespace spectra::report {
+
+double mean_height(const Series& series, double from, double to) {
+    double area = 0;
+    const auto overlap = [&](double a, double b) {
+        return std::max(0.0, std::min(b, to) - std::max(a, from));
+    };
+    for (std::size_t k = 0; k + 1 < series.x.size(); ++k) {
+        const double a = series.x[k], b = series.x[k + 1];
+        const double shared = overlap(a, b);
+        if (!(shared > 0)) continue;
+        if (series.mark == Mark::filled_steps) {
+            area += shared * series.y[k];
+            continue;
+        }
+        const double left = series.y[k], right = series.y[k + 1];
+        if (!std::isfinite(left) || !std::isfinite(right)) continue;
+        const double middle = 0.5 * (std::max(a, from) + std::min(b, to));
+        area += shared * (left + (right - left) * (middle - a) / (b - a));
+    }
+    return area / (to - from);
+}
+
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -242,19 +264,55 @@ Series line_series(const Curve& curve, Scale scale, const Range& frame) {
     return series;
 }
 
-/// Largest height of a series at places within [min, max], bins that hold an atom apart.
-double top(const Series& series, double min, double max, const std::vector<double>& atoms) {
+/// Where a line is too narrow to be seen and yet far above the rest of it: nearly an atom.
+struct Peak {
+    double from, to, mass;
+};
+
+std::vector<Peak> peaks_of(const Series& line, double min, double max) {
+    constexpr int columns = 200;  // a millimetre holds three
+    const double step = (max - min) / columns;
+    std::vector<double> mean(columns), highest(columns, 0.0);
+    for (std::size_t k = 0; k < line.x.size(); ++k) {
+        const double column = (line.x[k] - min) / step;
+        if (!(column >= 0 && column < columns) || !std::isfinite(line.y[k])) continue;
+        auto& height = highest[static_cast<std::size_t>(column)];
+        height = std::max(height, line.y[k]);
+    }
+    double rest = 0;
+    for (std::size_t c = 0; c < columns; ++c) {
+        const double from = min + step * static_cast<double>(c);
+        mean[c] = mean_height(line, from, from + step);
+        if (highest[c] <= 3 * mean[c]) rest = std::max(rest, mean[c]);
+    }
+    std::vector<Peak> peaks;
+    for (std::size_t c = 0; c < columns; ++c) {
+        if (!(rest > 0 && highest[c] > 3 * mean[c] && mean[c] > 8 * rest)) continue;
+        const double from = min + step * static_cast<double>(c);
+        if (peaks.empty() || from > peaks.back().to + 0.5 * step) peaks.push_back({from, from, 0});
+        peaks.back().to = from + step;
+        peaks.back().mass += mean[c] * step;
+    }
+    return peaks;
+}
+
+/// Largest height of a series at places within [min, max], bins that hold an atom and peaks apart.
+double top(const Series& series, double min, double max, const std::vector<double>& atoms,
+           const std::vector<Peak>& peaks) {
+    const bool bars = series.mark == Mark::filled_steps;
     double height = 0;
     for (std::size_t k = 0; k < series.y.size(); ++k) {
-        const double place =
-            series.mark == Mark::filled_steps ? 0.5 * (series.x[k] + series.x[k + 1]) : series.x[k];
+        const double from = series.x[k], to = bars ? series.x[k + 1] : from, place = 0.5 * (from + to);
         if (!(place >= min && place <= max && series.y[k] > height)) continue;
-        const bool holds_atom =
-            series.mark == Mark::filled_steps && std::any_of(atoms.begin(), atoms.end(), [&](double atom) {
-                const double slack = 0.01 * (series.x[k + 1] - series.x[k]);  // an atom on a bin's edge
-                return series.x[k] - slack <= atom && atom <= series.x[k + 1] + slack;
-            });
-        if (!holds_atom) height = series.y[k];
+        const double slack = 0.01 * (to - from);  // an atom on a bin's edge
+        const bool holds_atom = bars && std::any_of(atoms.begin(), atoms.end(), [&](double atom) {
+                                    return from - slack <= atom && atom <= to + slack;
+                                });
+        const bool in_peak = std::any_of(peaks.begin(), peaks.end(), [&](const Peak& peak) {
+            const double around = peak.to - peak.from;
+            return from <= peak.to + around && to >= peak.from - around;
+        });
+        if (!holds_atom && !in_peak) height = series.y[k];
     }
     return height;
 }
@@ -266,10 +324,10 @@ bool is_doubtful(const Series& series) {
 
 /// The height of a panel: the data's, with approximations allowed at most `stretch` times the rest.
 double panel_height(const Panel& panel, double min, double max, const std::vector<double>& atoms,
-                    double stretch) {
+                    double stretch, const std::vector<Peak>& peaks = {}) {
     double trusted = 0, all = 0;
     for (const auto& series : panel.series) {
-        const double height = top(series, min, max, atoms);
+        const double height = top(series, min, max, atoms, peaks);
         all = std::max(all, height);
         if (!is_doubtful(series)) trusted = std::max(trusted, height);
     }
@@ -279,6 +337,7 @@ double panel_height(const Panel& panel, double min, double max, const std::vecto
 /// That height, and the one away from zero where mass has collapsed towards it.
 struct Height {
     double full = 0, away = 0;
+    std::vector<Peak> peaks;  ///< that go beyond it
     bool collapsed() const { return away > 0 && full > 2.5 * away; }
     double shown() const { return collapsed() ? away : full; }
 };
@@ -295,6 +354,14 @@ Height height_of(const Panel& panel, const std::vector<Curve>& curves, double st
     height.full = panel_height(panel, panel.x.min, panel.x.max, atoms, stretch);
     if (linear && panel.x.min == 0)
         height.away = panel_height(panel, 0.08 * panel.x.max, panel.x.max, atoms, stretch);
+    if (height.collapsed()) return height;
+    for (const auto& series : panel.series) {
+        if (series.mark != Mark::line || is_doubtful(series)) continue;
+        for (const auto& peak : peaks_of(series, panel.x.min, panel.x.max)) height.peaks.push_back(peak);
+    }
+    if (height.peaks.empty()) return height;
+    const double below = panel_height(panel, panel.x.min, panel.x.max, atoms, stretch, height.peaks);
+    if (below > 0) height.full = below;
     return height;
 }
 
@@ -364,6 +431,13 @@ Panel panel_of(const Report& report, const std::vector<Curve>& curves, Scale sca
     if (height.collapsed())
         panel.annotations.push_back(
             {0.985 * panel.x.max, 0.95 * panel.y.max, "cut: ρ(s) rises further towards s = 0", true});
+    for (const auto& peak : height.peaks) {
+        const double place = 0.5 * (peak.from + peak.to), room = panel.x.max - panel.x.min;
+        const bool left = place > panel.x.min + 0.5 * room;
+        panel.annotations.push_back(
+            {place + 0.012 * room * (left ? -1 : 1), 0.95 * panel.y.max,
+             fmt::format("mass {:.2g}, cut", peak.mass * (scale == Scale::linear ? 1 : log_ten)), left});
+    }
     add_atoms(panel, curves);
     return panel;
 }

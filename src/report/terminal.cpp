@@ -273,28 +273,6 @@ void add_answer(Page& page, const Report& report) {
                "1");
 }
 
-/// Mean height of a series between two places.
-double mean_height(const Series& series, double from, double to) {
-    double area = 0;
-    const auto overlap = [&](double a, double b) {
-        return std::max(0.0, std::min(b, to) - std::max(a, from));
-    };
-    for (std::size_t k = 0; k + 1 < series.x.size(); ++k) {
-        const double a = series.x[k], b = series.x[k + 1];
-        const double shared = overlap(a, b);
-        if (!(shared > 0)) continue;
-        if (series.mark == Mark::filled_steps) {
-            area += shared * series.y[k];
-            continue;
-        }
-        const double left = series.y[k], right = series.y[k + 1];
-        if (!std::isfinite(left) || !std::isfinite(right)) continue;
-        const double middle = 0.5 * (std::max(a, from) + std::min(b, to));
-        area += shared * (left + (right - left) * (middle - a) / (b - a));
-    }
-    return area / (to - from);
-}
-
 /// At most `count` round places on an axis, with what to write there.
 std::vector<std::pair<double, std::string>> ticks(const Axis& axis, std::size_t count) {
     const double most = static_cast<double>(std::max<std::size_t>(count, 2));

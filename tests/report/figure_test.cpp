@@ -87,6 +87,19 @@ TEST(DensityFigure, CollapsedMassDoesNotFlattenTheRest) {
     EXPECT_NE(panel.annotations.front().text.find("cut"), std::string::npos);
 }
 
+TEST(DensityFigure, APeakTooNarrowToBeSeenDoesNotFlattenTheRest) {
+    Report report = tests::isometric_report();
+    report.theories = {tests::theory_of(dyson::Method::operator_valued,
+                                        tests::semicircles({{1, 0.5, 0.9}, {1.6, 1e-7, 0.1}}))};
+    report.simulation.reset();
+    const Panel panel = density_figure(report).panels[0];
+    // A band 1.15 high and a peak of 6e5, a tenth of the mass.
+    EXPECT_GT(panel.y.max, 1.15);
+    EXPECT_LT(panel.y.max, 1.4);
+    ASSERT_EQ(panel.annotations.size(), 1U);
+    EXPECT_EQ(panel.annotations[0].text, "mass 0.1, cut");
+}
+
 TEST(DensityFigure, AtomsAreImpulsesWithTheirMass) {
     const Figure figure = density_figure(tests::atomic_report());
     for (const auto& panel : figure.panels) {

@@ -2,8 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
+#include "train/checkpoint_file.hpp"
 
 /// The command validate for models that are run.
 namespace spectra {
@@ -31,6 +34,38 @@ protected:
     }
     testing::TemporaryFolder folder_;
 };
+
+TEST_F(ValidateProgram, CheckpointsThatMakeNoModelAreRefusedInALine) {
+    const auto refused = [&](const std::string& file, const std::string& why) {
+        const auto result = run({"validate", file, "--plot", "none"});
+        EXPECT_EQ(result.status, 2) << result.out;
+        EXPECT_NE(result.err.find(why), std::string::npos) << result.err;
+        EXPECT_EQ(result.err.find("json.exception"), std::string::npos) << result.err;
+        EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    };
+    refused(SPECTRA_DATA_DIR "/layouts/spectra_cayley.ckpt", "key 'heads' not found");
+    train("run", {"--mixer", "orthogonal"});
+    const auto whole = train::load_checkpoint(folder_.path() / "run.ckpt");
+    const auto changed = [&](const std::string& name, const auto& change) {
+        auto copy = whole;
+        change(copy);
+        train::save_checkpoint(folder_.path() / name, copy);
+        return name;
+    };
+    const auto configured = [&](const char* key, std::int64_t value) {
+        return changed("changed.ckpt", [&](auto& c) {
+            auto config = json::parse(c.config);
+            config[key] = value;
+            c.config = config.dump();
+        });
+    };
+    refused(configured("layers", 1000000), "1000000 blocks of 32 channels are more than its");
+    refused(configured("streams", 0), "a size is 0");
+    refused(configured("layers", 3), "it has no parameter '");
+    refused(changed("turned.ckpt", [](auto& c) { c.config.resize(1); }), "its config: ");
+    refused(changed("cut.ckpt", [](auto& c) { c.model.begin()->second = torch::zeros({7}); }),
+            "is of shape (7); its model has (");
+}
 
 TEST_F(ValidateProgram, JudgesACheckpoint) {
     train("run", {"--mixer", "orthogonal"});
