@@ -342,25 +342,34 @@ struct Height {
     double shown() const { return collapsed() ? away : full; }
 };
 
+std::vector<double> atom_places(const std::vector<Curve>& curves, Scale scale) {
+    std::vector<double> atoms;
+    for (const auto& curve : curves)
+        for (const auto& atom : curve.theory->law.density().atoms)
+            atoms.push_back(scale == Scale::linear ? std::exp(atom.log_place) : atom.log_place / log_ten);
+    return atoms;
+}
+
 Height height_of(const Panel& panel, const std::vector<Curve>& curves, double stretch) {
     const bool linear = panel.x.scale == Scale::linear;
-    std::vector<double> atoms;
-    for (const auto& curve : curves) {
-        for (const auto& atom : curve.theory->law.density().atoms) {
-            atoms.push_back(linear ? std::exp(atom.log_place) : atom.log_place / log_ten);
-        }
-    }
+    const auto atoms = atom_places(curves, panel.x.scale);
     Height height;
     height.full = panel_height(panel, panel.x.min, panel.x.max, atoms, stretch);
     if (linear && panel.x.min == 0)
         height.away = panel_height(panel, 0.08 * panel.x.max, panel.x.max, atoms, stretch);
+    return height;
+}
+
+/// The same without peaks; `height` where there are none.
+Height cut_at_peaks(Height height, const Panel& panel, const std::vector<Curve>& curves, double stretch) {
     if (height.collapsed()) return height;
     for (const auto& series : panel.series) {
         if (series.mark != Mark::line || is_doubtful(series)) continue;
         for (const auto& peak : peaks_of(series, panel.x.min, panel.x.max)) height.peaks.push_back(peak);
     }
     if (height.peaks.empty()) return height;
-    const double below = panel_height(panel, panel.x.min, panel.x.max, atoms, stretch, height.peaks);
+    const double below = panel_height(panel, panel.x.min, panel.x.max, atom_places(curves, panel.x.scale),
+                                      stretch, height.peaks);
     if (below > 0) height.full = below;
     return height;
 }
@@ -426,7 +435,8 @@ Panel framed_panel(const Report& report, const std::vector<Curve>& curves, Scale
 Panel panel_of(const Report& report, const std::vector<Curve>& curves, Scale scale) {
     constexpr double headroom = 1.12;
     Panel panel = framed_panel(report, curves, scale, frame_of(report, curves, scale));
-    const Height height = height_of(panel, curves, 3);
+    constexpr double stretch = 3;
+    const Height height = cut_at_peaks(height_of(panel, curves, stretch), panel, curves, stretch);
     if (height.shown() > 0) panel.y.max = headroom * height.shown();
     if (height.collapsed())
         panel.annotations.push_back(
