@@ -264,13 +264,15 @@ Series line_series(const Curve& curve, Scale scale, const Range& frame) {
     return series;
 }
 
-/// Where a line is too narrow to be seen and yet far above the rest of it: nearly an atom.
+/// Where a line is too narrow to be seen, far above the rest of it and has a good part of the mass: nearly an
+/// atom.
 struct Peak {
     double from, to, mass;
 };
 
-std::vector<Peak> peaks_of(const Series& line, double min, double max) {
-    constexpr int columns = 200;  // a millimetre holds three
+std::vector<Peak> peaks_of(const Series& line, double min, double max, Scale scale) {
+    constexpr int columns = 200;         // a millimetre holds three
+    constexpr double least_mass = 0.05;  // edges where a density has an inverse square root have less
     const double step = (max - min) / columns;
     std::vector<double> mean(columns), highest(columns, 0.0);
     for (std::size_t k = 0; k < line.x.size(); ++k) {
@@ -287,12 +289,13 @@ std::vector<Peak> peaks_of(const Series& line, double min, double max) {
     }
     std::vector<Peak> peaks;
     for (std::size_t c = 0; c < columns; ++c) {
-        if (!(rest > 0 && highest[c] > 3 * mean[c] && mean[c] > 8 * rest)) continue;
+        if (!(rest > 0 && highest[c] > 3 * mean[c] && highest[c] > 8 * rest)) continue;
         const double from = min + step * static_cast<double>(c);
         if (peaks.empty() || from > peaks.back().to + 0.5 * step) peaks.push_back({from, from, 0});
         peaks.back().to = from + step;
-        peaks.back().mass += mean[c] * step;
+        peaks.back().mass += mean[c] * step * (scale == Scale::linear ? 1 : log_ten);
     }
+    std::erase_if(peaks, [](const Peak& peak) { return peak.mass < least_mass; });
     return peaks;
 }
 
@@ -365,7 +368,8 @@ Height cut_at_peaks(Height height, const Panel& panel, const std::vector<Curve>&
     if (height.collapsed()) return height;
     for (const auto& series : panel.series) {
         if (series.mark != Mark::line || is_doubtful(series)) continue;
-        for (const auto& peak : peaks_of(series, panel.x.min, panel.x.max)) height.peaks.push_back(peak);
+        for (const auto& peak : peaks_of(series, panel.x.min, panel.x.max, panel.x.scale))
+            height.peaks.push_back(peak);
     }
     if (height.peaks.empty()) return height;
     const double below = panel_height(panel, panel.x.min, panel.x.max, atom_places(curves, panel.x.scale),
@@ -444,9 +448,8 @@ Panel panel_of(const Report& report, const std::vector<Curve>& curves, Scale sca
     for (const auto& peak : height.peaks) {
         const double place = 0.5 * (peak.from + peak.to), room = panel.x.max - panel.x.min;
         const bool left = place > panel.x.min + 0.5 * room;
-        panel.annotations.push_back(
-            {place + 0.012 * room * (left ? -1 : 1), 0.95 * panel.y.max,
-             fmt::format("mass {:.2g}, cut", peak.mass * (scale == Scale::linear ? 1 : log_ten)), left});
+        panel.annotations.push_back({place + 0.012 * room * (left ? -1 : 1), 0.95 * panel.y.max,
+                                     fmt::format("mass {:.2g}, cut", peak.mass), left});
     }
     add_atoms(panel, curves);
     return panel;
