@@ -101,32 +101,13 @@ void load_parameters(torch::nn::Module& module, const Checkpoint& checkpoint) {
     }
 }
 
-TrainedModel made_model(const Checkpoint& checkpoint) {
-    const auto d = Description::parse(checkpoint.config);
-    const auto config = described_model(d);
-    check_sizes(config, checkpoint);
-    TaskOptions options;
-    options.seed = d.at("data_seed");
-    if (d.at("samples") > 0) options.samples = d.at("samples").get<std::int64_t>();
-    options.text_file = d.at("text");
-    if (d.at("context") > 0) options.context = d.at("context");
-    TrainedModel trained;
-    trained.data = make_dataset(d.at("task"), options);
-    trained.learner = make_learner(trained.data, config, d.at("gate_weight"));
-    load_parameters(trained.learner->module(), checkpoint);
-    trained.step = checkpoint.step;
-    const std::string name = config.architecture == "mixer" ? config.mixer + " mixers" : config.architecture;
-    trained.words = fmt::format("{}, {}, trained on {} for {} of {} steps", name, model_words(config),
-                                trained.data.task, checkpoint.step, d.at("steps").get<std::int64_t>());
-    return trained;
-}
-
-}  // namespace
-
-TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& where) {
+/// What goes wrong in f is the checkpoint's fault.
+template <class F>
+void blaming(const std::string& where, F f) {
     std::string why;
     try {
-        return made_model(checkpoint);
+        f();
+        return;
     } catch (const std::invalid_argument& error) {
         why = error.what();
     } catch (const Description::exception& error) {
@@ -134,6 +115,39 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
         why = "its config: " + why.substr(why.find("] ") + 2);
     }
     throw std::invalid_argument(fmt::format("{}: not a whole checkpoint of spectra train: {}", where, why));
+}
+
+}  // namespace
+
+TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& where) {
+    ModelConfig config;
+    TaskOptions options;
+    std::string task;
+    double gate_weight = 0;
+    std::int64_t steps = 0;
+    blaming(where, [&] {
+        const auto d = Description::parse(checkpoint.config);
+        config = described_model(d);
+        task = d.at("task");
+        if (task != "reflection") check_sizes(config, checkpoint);
+        options.seed = d.at("data_seed");
+        if (d.at("samples") > 0) options.samples = d.at("samples").get<std::int64_t>();
+        options.text_file = d.at("text");
+        if (d.at("context") > 0) options.context = d.at("context");
+        gate_weight = d.at("gate_weight");
+        steps = d.at("steps");
+    });
+    TrainedModel trained;
+    trained.data = make_dataset(task, options);
+    blaming(where, [&] {
+        trained.learner = make_learner(trained.data, config, gate_weight);
+        load_parameters(trained.learner->module(), checkpoint);
+    });
+    trained.step = checkpoint.step;
+    const std::string name = config.architecture == "mixer" ? config.mixer + " mixers" : config.architecture;
+    trained.words = fmt::format("{}, {}, trained on {} for {} of {} steps", name, model_words(config),
+                                trained.data.task, checkpoint.step, steps);
+    return trained;
 }
 
 std::string model_words(const ModelConfig& m) {

@@ -94,27 +94,31 @@ void add_laws(Validation& v, std::vector<JacobianLaw> laws, std::string words, b
     }
     std::vector<validation::ProbedLaw> probed;
     int probes = 0, steps = 0;
-    bool bounded = false;
+    bool above = false, below = false;
     for (auto& law : laws) {
         probes = std::max(probes, law.probes);
         steps = std::max(steps, law.steps);
         if (!law.smallest_converged) {
-            bounded = true;
+            above = true;
             law.error.smallest = std::numeric_limits<double>::quiet_NaN();
         }
+        below = below || !law.largest_converged;
         probed.push_back({std::move(law.log_values), law.metrics, law.error});
     }
     validation::add_probed(v, std::move(probed), std::move(words), floor);
-    v.measured->note = fmt::format("by {} probes of {} steps{}", probes, steps,
-                                   bounded ? "; the smallest value is an upper bound" : "");
+    v.measured->note = fmt::format("by {} probes of {} steps{}{}", probes, steps,
+                                   above ? "; the smallest value is an upper bound" : "",
+                                   below ? "; the largest value is a lower bound" : "");
 }
 
 void measure_sequences(const ValidateRequest& r, Transformer& model, const Tensor& inputs,
                        MeasureOptions options, const std::string& what, Validation& v) {
     Progress progress(!r.quiet);
     options.jacobian.progress = shown_in(progress);
-    auto laws = laws_of(inputs.size(0), progress,
-                        [&](int64_t k) { return measure_sequence(model, inputs.narrow(0, k, 1), options); });
+    auto laws = laws_of(inputs.size(0), progress, [&](int64_t k) {
+        options.jacobian.input = static_cast<std::uint32_t>(k);
+        return measure_sequence(model, inputs.narrow(0, k, 1), options);
+    });
     const auto words =
         fmt::format("{}, {}, N = {}", inputs_words(laws.size(), what), token_words(r), laws.front().inputs);
     add_laws(v, std::move(laws), words, options.double_precision);
@@ -186,6 +190,7 @@ void measure_script(const ValidateRequest& r, const checkpoint::TensorFile& file
     auto laws = laws_of(r.input ? 1 : r.inputs.value_or(default_inputs), progress, [&](int64_t k) {
         const auto x =
             r.input ? read_input(*r.input) : drawn_input(r.shape, r.seed, static_cast<std::uint32_t>(k));
+        options.input = static_cast<std::uint32_t>(k);
         auto result = module.law(x, options);
         double_precision = result.double_precision;
         return std::move(result.law);

@@ -267,13 +267,13 @@ Series line_series(const Curve& curve, Scale scale, const Range& frame) {
 /// Where a line is too narrow to be seen, far above the rest of it and has a good part of the mass: nearly an
 /// atom.
 struct Peak {
-    double from, to, mass;
+    double from, to, mass, height;
 };
 
-std::vector<Peak> peaks_of(const Series& line, double min, double max, Scale scale) {
+std::vector<Peak> peaks_of(const Series& line, const Axis& axis) {
     constexpr int columns = 200;         // a millimetre holds three
     constexpr double least_mass = 0.05;  // edges where a density has an inverse square root have less
-    const double step = (max - min) / columns;
+    const double min = axis.min, step = (axis.max - min) / columns;
     std::vector<double> mean(columns), highest(columns, 0.0);
     for (std::size_t k = 0; k < line.x.size(); ++k) {
         const double column = (line.x[k] - min) / step;
@@ -291,9 +291,10 @@ std::vector<Peak> peaks_of(const Series& line, double min, double max, Scale sca
     for (std::size_t c = 0; c < columns; ++c) {
         if (!(rest > 0 && highest[c] > 3 * mean[c] && highest[c] > 8 * rest)) continue;
         const double from = min + step * static_cast<double>(c);
-        if (peaks.empty() || from > peaks.back().to + 0.5 * step) peaks.push_back({from, from, 0});
+        if (peaks.empty() || from > peaks.back().to + 0.5 * step) peaks.push_back({from, from, 0, 0});
         peaks.back().to = from + step;
-        peaks.back().mass += mean[c] * step * (scale == Scale::linear ? 1 : log_ten);
+        peaks.back().mass += mean[c] * step * (axis.scale == Scale::linear ? 1 : log_ten);
+        peaks.back().height = std::max(peaks.back().height, highest[c]);
     }
     std::erase_if(peaks, [](const Peak& peak) { return peak.mass < least_mass; });
     return peaks;
@@ -337,6 +338,8 @@ double panel_height(const Panel& panel, double min, double max, const std::vecto
     return trusted > 0 ? std::min(all, stretch * trusted) : all;
 }
 
+constexpr double away_from_zero = 0.08;
+
 /// That height, and the one away from zero where mass has collapsed towards it.
 struct Height {
     double full = 0, away = 0;
@@ -353,28 +356,32 @@ std::vector<double> atom_places(const std::vector<Curve>& curves, Scale scale) {
     return atoms;
 }
 
-Height height_of(const Panel& panel, const std::vector<Curve>& curves, double stretch) {
-    const bool linear = panel.x.scale == Scale::linear;
-    const auto atoms = atom_places(curves, panel.x.scale);
-    Height height;
-    height.full = panel_height(panel, panel.x.min, panel.x.max, atoms, stretch);
-    if (linear && panel.x.min == 0)
-        height.away = panel_height(panel, 0.08 * panel.x.max, panel.x.max, atoms, stretch);
-    return height;
-}
-
-/// The same without peaks; `height` where there are none.
-Height cut_at_peaks(Height height, const Panel& panel, const std::vector<Curve>& curves, double stretch) {
-    if (height.collapsed()) return height;
+/// Of the lines to be trusted; next to zero a density that rises has collapsed (Height).
+std::vector<Peak> peaks_of(const Panel& panel) {
+    const bool from_zero = panel.x.scale == Scale::linear && panel.x.min == 0;
+    const double least = from_zero ? away_from_zero * panel.x.max : panel.x.min;
+    std::vector<Peak> peaks;
     for (const auto& series : panel.series) {
         if (series.mark != Mark::line || is_doubtful(series)) continue;
-        for (const auto& peak : peaks_of(series, panel.x.min, panel.x.max, panel.x.scale))
-            height.peaks.push_back(peak);
+        for (const auto& peak : peaks_of(series, panel.x))
+            if (peak.from >= least) peaks.push_back(peak);
     }
-    if (height.peaks.empty()) return height;
-    const double below = panel_height(panel, panel.x.min, panel.x.max, atom_places(curves, panel.x.scale),
-                                      stretch, height.peaks);
-    if (below > 0) height.full = below;
+    return peaks;
+}
+
+/// `cut`: without peaks.
+Height height_of(const Panel& panel, const std::vector<Curve>& curves, double stretch, bool cut = false) {
+    const auto atoms = atom_places(curves, panel.x.scale);
+    const auto above = [&](double least, const std::vector<Peak>& peaks) {
+        return panel_height(panel, least, panel.x.max, atoms, stretch, peaks);
+    };
+    Height height;
+    if (cut) height.peaks = peaks_of(panel);
+    if (!(above(panel.x.min, height.peaks) > 0)) height.peaks.clear();
+    height.full = above(panel.x.min, height.peaks);
+    if (panel.x.scale == Scale::linear && panel.x.min == 0)
+        height.away = above(away_from_zero * panel.x.max, height.peaks);
+    std::erase_if(height.peaks, [&](const Peak& peak) { return peak.height <= height.shown(); });
     return height;
 }
 
@@ -439,8 +446,7 @@ Panel framed_panel(const Report& report, const std::vector<Curve>& curves, Scale
 Panel panel_of(const Report& report, const std::vector<Curve>& curves, Scale scale) {
     constexpr double headroom = 1.12;
     Panel panel = framed_panel(report, curves, scale, frame_of(report, curves, scale));
-    constexpr double stretch = 3;
-    const Height height = cut_at_peaks(height_of(panel, curves, stretch), panel, curves, stretch);
+    const Height height = height_of(panel, curves, 3, true);
     if (height.shown() > 0) panel.y.max = headroom * height.shown();
     if (height.collapsed())
         panel.annotations.push_back(

@@ -88,8 +88,9 @@ double mean_height(const Series& series, double from, double to);
 /// in colour. Curves end in zero at the edges of the support and are not drawn across gaps; atoms
 /// are impulses with their mass written beside them. With eta > 0 the smoothed curve is drawn.
 ///
-/// Where mass has collapsed towards zero, ρ(s) is cut at the height it has away from zero; a peak too narrow
-/// to be seen, at three times the mean it has over a two-hundredth of the panel.
+/// Where mass has collapsed towards zero, ρ(s) is cut at the height it has away from zero. So is a peak too
+/// narrow to be seen that has a twentieth of the mass or more, at the height of the rest, with its mass
+/// beside it.
 Figure density_figure(const Report& report);
 
 /// Reports to be seen side by side.

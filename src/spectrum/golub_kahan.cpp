@@ -370,7 +370,7 @@ std::vector<GaussQuadrature> golub_kahan(Bidiagonalisation& vectors, const Golub
         advance_to(++k);
         if (std::all_of(chains.begin(), chains.end(), [](const Chain& chain) { return chain.ended(); }))
             break;
-        if (options.enough && k % 10 == 0 && k < steps && options.enough(quadratures(chains))) break;
+        if (options.enough && k % 10 == 0 && options.enough(quadratures(chains))) break;
     }
     if (options.extremes > 0) {
         const int most = std::clamp(options.most_steps, k, dimension);
@@ -431,7 +431,14 @@ double mass_below(const GaussQuadrature& probe, double s) {
 }
 
 double hidden_below(const GaussQuadrature& probe, double s) {
-    return s <= probe.node.front() && !probe.converged(0) ? probe.weight.front() : 0;
+    if (s > probe.node.front() || probe.converged(0)) return 0;
+    const auto square = [](double v) { return v * v; };
+    const double lowest = square(probe.node.front());
+    double log_polynomial = 0;  // ln ℓ(s²)
+    for (const double node : probe.node)
+        if (square(node) > lowest)
+            log_polynomial += std::log((square(node) - square(s)) / (square(node) - lowest));
+    return probe.weight.front() * std::exp(-2 * log_polynomial);
 }
 
 namespace {

@@ -119,8 +119,9 @@ std::vector<double> log_quantiles(const std::vector<GaussQuadrature>& probes, in
 /// Mass of [0, s) of the same law.
 double mass_below(const GaussQuadrature& probe, double s);
 
-/// How much more may lie below s: where s is below all nodes and the lowest has not converged(), its weight
-/// (Chebyshev, Markov and Stieltjes say no more of it); else 0.
+/// How much more may lie below s, where s is below all nodes and the lowest has not converged(); else 0. By
+/// Chebyshev, Markov and Stieltjes at most 1/Σ_i ℓ_i(s²)²/weight_i with Lagrange's polynomials ℓ_i of the
+/// nodes' squares; of that sum the lowest node's term is taken.
 double hidden_below(const GaussQuadrature& probe, double s);
 
 /// The outermost node of several probes of one matrix. The largest is never above, the smallest never below

@@ -142,18 +142,18 @@ void check_finite(const Tensor& jacobian) {
         throw std::runtime_error("the Jacobian has entries that are not finite");
 }
 
-Tensor normal_vector(int64_t size, std::uint64_t seed, std::uint32_t number) {
+Tensor normal_vector(int64_t size, std::uint64_t seed, std::uint32_t number, std::uint32_t input = 0) {
     auto out = torch::empty({size}, torch::kDouble);
-    random::Stream(seed, random::Purpose::probe, number)
+    random::Stream(seed, random::Purpose::probe, number, input)
         .fill_normal({out.data_ptr<double>(), static_cast<std::size_t>(size)});
     return out;
 }
 
 /// Rows of normal numbers.
-Tensor probes_of(int64_t size, std::uint64_t seed, int first, int count) {
+Tensor probes_of(int64_t size, const JacobianLawOptions& options, int first, int count) {
     auto out = torch::empty({count, size}, torch::kDouble);
     for (int i = 0; i < count; ++i)
-        out[i].copy_(normal_vector(size, seed, static_cast<std::uint32_t>(first + i)));
+        out[i].copy_(normal_vector(size, options.seed, static_cast<std::uint32_t>(first + i), options.input));
     return out;
 }
 
@@ -251,15 +251,17 @@ public:
             const int fitting = columns_ / (2 * first) - 5;
             steps_ = std::max(steps_, std::min({all_steps / likely, options_.most_steps, fitting}));
         }
-        first_batch(first);
-        const auto& residual = found_.back().residual;
-        if (*std::max_element(residual.begin(), residual.end()) <= 1e-12 * found_.back().node.back())
-            resolution_.exhausted();
+        add(first, true);
         // As many steps as the first ones took; one of them went on.
         steps_ = std::min(steps_, static_cast<int>(found_.back().node.size()));
-        const int wanted = wanted_probes();
+        const int wanted = std::max(first, wanted_probes());
         total_ = std::max<int64_t>(done_, done_ + int64_t{wanted - count()} * steps_);
-        while (count() < wanted) add(wanted - count(), plain());
+        while (count() < wanted) add(wanted - count(), false);
+        const auto exhausted = [](const GaussQuadrature& probe) {
+            return *std::max_element(probe.residual.begin(), probe.residual.end()) <=
+                   1e-12 * probe.node.back();
+        };
+        if (std::all_of(found_.begin(), found_.end(), exhausted)) resolution_.exhausted();
         return std::move(found_);
     }
 
@@ -280,36 +282,36 @@ private:
         return out;
     }
 
-    void first_batch(int probes) {
-        for (;;) {
-            auto how = plain();
-            total_ = int64_t{probes} * steps_;
-            // One of them goes on for the two ends of the spectrum.
-            how.extremes = options_.extremes;
-            const auto rank = static_cast<int>(jacobian_.rank());
-            const int most = std::min(options_.most_steps, columns_ / 2);
-            how.most_steps = most < rank ? most : jacobian_.size();
-            resolution_ = Resolution(options_.error);
-            how.enough = [this](const auto& found) { return resolution_.settled(found); };
-            try {
-                add(probes, how);
-                return;
-            } catch (const c10::OutOfMemoryError&) {
-                const int half = columns_ / 2;
-                if (half < 2 * options_.steps) throw;
-                columns_ = half;
-                steps_ = std::clamp(columns_ / (2 * probes) - 5, options_.steps, steps_);
-                done_ = 0;
-            }
-        }
+    /// The first ones decide on the steps, and one of them goes on for the two ends of the spectrum.
+    GolubKahanOptions deciding(int probes) {
+        auto out = plain();
+        total_ = int64_t{probes} * steps_;
+        out.extremes = options_.extremes;
+        const auto rank = static_cast<int>(jacobian_.rank());
+        const int most = std::min(options_.most_steps, columns_ / 2);
+        out.most_steps = most < rank ? most : jacobian_.size();
+        resolution_ = Resolution(options_.error);
+        out.enough = [this](const auto& found) { return resolution_.settled(found); };
+        return out;
     }
 
     /// At most that many, as memory allows.
-    void add(int most, const GolubKahanOptions& how) {
-        const int together = std::max(columns_ / (2 * how.steps + 5), 1);
-        const int number = std::min({most, together, options_.probes - count()});
-        const auto probes = probes_of(jacobian_.rank(), options_.seed, count(), number);
-        for (auto& probe : bidiagonalised(probes, how)) found_.push_back(std::move(probe));
+    void add(int most, bool first) {
+        for (const auto done = done_;; done_ = done) {
+            const auto how = first ? deciding(most) : plain();
+            const int each = 2 * how.steps + 5;
+            const int number = std::min({most, std::max(columns_ / each, 1), options_.probes - count()});
+            try {
+                const auto probes = probes_of(jacobian_.rank(), options_, count(), number);
+                for (auto& probe : bidiagonalised(probes, how)) found_.push_back(std::move(probe));
+                return;
+            } catch (const c10::OutOfMemoryError&) {
+                columns_ = std::min(columns_, number * each) / 2;
+                if (columns_ < 2 * options_.steps + 5) throw;
+                if (first) steps_ = std::clamp(columns_ / (2 * most) - 5, options_.steps, steps_);
+                jacobian_.start_over();
+            }
+        }
     }
 
     std::vector<GaussQuadrature> bidiagonalised(const Tensor& probes, const GolubKahanOptions& how) {
@@ -498,7 +500,7 @@ JacobianOperator::JacobianOperator(BatchFunction f, Tensor x, const JacobianOpti
     const TwiceDifferentiable attention;
     outputs_ = rows_of(f_, replicated(x_, 1)).size(1);
     // The graph of the double pass is held too.
-    block_ = std::max<int64_t>(fitting_block(f_, x_, options) / 2, 1);
+    first_block_ = block_ = std::max<int64_t>(fitting_block(f_, x_, options) / 2, 1);
     settle_forward();
 }
 
@@ -615,6 +617,11 @@ void JacobianOperator::apply(const double* in, double* out, int columns) {
 
 void JacobianOperator::apply_transpose(const double* in, double* out, int columns) {
     multiply(outputs_ < inputs_, in, out, columns);
+}
+
+void JacobianOperator::start_over() {
+    graph_ = {};
+    block_ = first_block_;
 }
 
 double JacobianOperator::adjoint_defect() {

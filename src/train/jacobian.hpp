@@ -79,6 +79,9 @@ public:
     };
     const Work& work() const { return work_; }
 
+    /// Frees what is kept between products, and tries passes of as many rows as at first.
+    void start_over();
+
     /// |⟨u, Jv⟩ − ⟨Jᵀu, v⟩| / (‖u‖‖Jv‖) for random u and v: rounding, or the error of the differences.
     double adjoint_defect();
 
@@ -101,7 +104,7 @@ private:
 
     BatchFunction f_;
     torch::Tensor x_;
-    int64_t inputs_ = 0, outputs_ = 0, block_ = 1;
+    int64_t inputs_ = 0, outputs_ = 0, first_block_ = 1, block_ = 1;
     Forward forward_;
     Graph graph_;
     Work work_;
@@ -118,9 +121,10 @@ struct JacobianLawOptions : JacobianOptions {
     int probes = 40, steps = 100;
     /// Wanted of the mass in the window and of what is collapsed. As many probes as give it by chance, four
     /// at least and `probes` at most: probes are uniform on a sphere, so that of a mass F one of them sees a
-    /// Beta variable of variance 2F(1 − F)/(min(k, m) + 2). And as many steps as resolve it: those at which
-    /// twice as many changed it by no more, with nothing hidden below all nodes, and the mean of ln s by no
-    /// more than five times that; 4000 over all probes, but `steps` in any case. 0: all probes and steps.
+    /// Beta variable of variance 2F(1 − F)/(min(k, m) + 2). And as many steps as resolve it: those whose last
+    /// half changed it by no more, what may be hidden below all nodes included, and the mean of ln s by no
+    /// more than five times that; no more than about 4000 over all probes, or `steps` each where that is
+    /// more. 0: all probes and steps.
     double error = 3e-3;
     /// Wanted of the largest and smallest singular value, relative to the largest.
     double extremes = 1e-6;
@@ -128,7 +132,8 @@ struct JacobianLawOptions : JacobianOptions {
     /// Bytes of the probes' bases, fewer probes at a time where they are more; 0: 2 GiB on a processor, 16
     /// GiB on a GPU (halved for as long as it does not have them).
     std::size_t basis_memory = 0;
-    std::uint64_t seed = 1;  ///< of the probes
+    std::uint64_t seed = 1;   ///< of the probes
+    std::uint32_t input = 0;  ///< its number: every one has probes of its own
     /// Called after every step with how many steps of probes are done, and how many there will be as far as
     /// is known by then. What it throws ends the run.
     std::function<void(int64_t, int64_t)> progress;

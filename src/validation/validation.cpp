@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <functional>
 
 namespace spectra::validation {
 
@@ -161,28 +160,29 @@ void add_probed(Validation& v, std::vector<ProbedLaw> laws, std::string words, d
     add_values(v, std::move(values), std::move(words), resolution);
     auto& metrics = v.measured->metrics;
     auto& error = v.measured->error.emplace();
-    const auto count = static_cast<double>(laws.size());
+    const auto mean = [&](Metrics ProbedLaw::*which, double Metrics::*metric) {
+        double sum = 0;
+        for (const auto& law : laws) sum += law.*which.*metric;
+        return sum / static_cast<double>(laws.size());
+    };
     for (const auto metric :
          {&Metrics::mean_square, &Metrics::log_mean, &Metrics::window, &Metrics::collapsed}) {
-        double sum = 0, square = 0;
-        for (const auto& law : laws) {
-            sum += law.metrics.*metric;
-            square += law.error.*metric * (law.error.*metric);
-        }
-        metrics.*metric = sum / count;
-        error.*metric = std::sqrt(square) / count;
+        metrics.*metric = mean(&ProbedLaw::metrics, metric);
+        error.*metric = mean(&ProbedLaw::error, metric);
     }
-    const auto outermost = [&](double Metrics::*metric, auto before) {
-        const auto found = std::min_element(laws.begin(), laws.end(), [&](const auto& a, const auto& b) {
-            return before(a.metrics.*metric, b.metrics.*metric);
-        });
-        metrics.*metric = found->metrics.*metric;
-        error.*metric = found->error.*metric;
+    error.effective_rank = mean(&ProbedLaw::error, &Metrics::effective_rank);
+    // The outermost, and how much further out another one may be; not known where one is not.
+    const auto outermost = [&](double Metrics::*metric, double direction) {
+        double value = -INFINITY, reach = -INFINITY;
+        for (const auto& law : laws) {
+            value = std::max(value, direction * law.metrics.*metric);
+            reach = std::max(reach, direction * law.metrics.*metric + law.error.*metric);
+        }
+        metrics.*metric = direction * value;
+        error.*metric = std::isnan(mean(&ProbedLaw::error, metric)) ? NAN : reach - value;
     };
-    outermost(&Metrics::largest, std::greater<>());
-    outermost(&Metrics::smallest, std::less<>());
-    error.effective_rank = 0;
-    for (const auto& law : laws) error.effective_rank += law.error.effective_rank / count;
+    outermost(&Metrics::largest, +1);
+    outermost(&Metrics::smallest, -1);
 }
 
 void conclude(Validation& v, std::vector<Requirement> requirements) {

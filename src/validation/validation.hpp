@@ -82,7 +82,8 @@ struct ProbedLaw {
 };
 
 /// The same of laws that were probed: metrics are the probes', not the quantiles'; means over inputs, largest
-/// and smallest those of all. The effective rank is that of the quantiles, with the mean of its errors.
+/// and smallest those of all. The effective rank is that of the quantiles. Errors are means too: what steps
+/// do not resolve is of one sign.
 void add_probed(Validation& validation, std::vector<ProbedLaw> laws, std::string words, double resolution);
 
 /// At the end: judges by the requirements.

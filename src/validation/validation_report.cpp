@@ -126,6 +126,7 @@ void write_trained(h5::File& file, const Validation& v) {
     attribute("requirements", words_of(v.requirements));
     if (v.measured) {
         attribute("measured", v.measured->words);
+        if (!v.measured->note.empty()) attribute("measured_note", v.measured->note);
         if (v.measured->error)
             for (const auto& metric : report::metric_names)
                 attribute(fmt::format("error_{}", metric.name).c_str(), (*v.measured->error).*metric.member);
@@ -503,6 +504,8 @@ Json validation_json(const Validation& v) {
     }
     object["measured"] = v.measured ? json_of(v.measured->metrics) : Json(nullptr);
     if (v.measured) object["measured_at"] = v.measured->words;
+    object["measured_note"] =
+        v.measured && !v.measured->note.empty() ? Json(v.measured->note) : Json(nullptr);
     object["measured_error"] = v.measured && v.measured->error ? json_of(*v.measured->error) : Json(nullptr);
     const auto* const predicted = v.predicted();
     object["predicted"] = predicted && !predicted->law.empty() ? json_of(predicted->metrics) : Json(nullptr);
@@ -556,7 +559,7 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
     page.blank();
     std::vector<std::pair<std::string, Metrics>> sources;
     if (v.measured) sources.emplace_back("measured", v.measured->metrics);
-    if (const auto* const error = v.judged_error()) sources.emplace_back("±", two_digits(*error));
+    if (const auto* const error = v.judged_error()) sources.emplace_back(page.text("±"), two_digits(*error));
     for (auto p = v.predictions.rbegin(); p != v.predictions.rend(); ++p)
         if (!p->law.empty()) sources.emplace_back(column_name(p->part, v.measured.has_value()), p->metrics);
     report::add_metrics(page, sources);

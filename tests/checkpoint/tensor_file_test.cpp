@@ -212,6 +212,8 @@ TEST(TensorFile, TheStepOfTrainingIsFound) {
     EXPECT_EQ(of(pickled::dict({{"w", w}, {"step", w}})), std::nullopt) << "a tensor";
     EXPECT_EQ(of(pickled::dict({{"model", pickled::dict({{"w", w}, {"step", "K\7"}})}})), std::nullopt);
     EXPECT_EQ(of(w), std::nullopt);
+    const std::string tensors = tests::safetensors(R"({"__metadata__":{"step":"300"}})");
+    EXPECT_EQ(opened(tensors).training_step(), 300);
 }
 
 TEST(TensorFile, SharedWeightsShareAStorage) {

@@ -98,6 +98,17 @@ TEST(DensityFigure, APeakTooNarrowToBeSeenDoesNotFlattenTheRest) {
     EXPECT_LT(panel.y.max, 1.4);
     ASSERT_EQ(panel.annotations.size(), 1U);
     EXPECT_EQ(panel.annotations[0].text, "mass 0.1, cut");
+
+    // Beside collapsed mass.
+    report.theories = {
+        tests::theory_of(dyson::Method::operator_valued,
+                         tests::semicircles({{1e-4, 5e-5, 0.4}, {1, 0.5, 0.5}, {1.6, 1e-7, 0.1}}))};
+    const Panel both = density_figure(report).panels[0];
+    EXPECT_GT(both.y.max, 0.63);
+    EXPECT_LT(both.y.max, 0.8);
+    ASSERT_EQ(both.annotations.size(), 2U);
+    EXPECT_EQ(both.annotations[0].text, "cut: ρ(s) rises further towards s = 0");
+    EXPECT_EQ(both.annotations[1].text, "mass 0.1, cut");
 }
 
 TEST(DensityFigure, AtomsAreImpulsesWithTheirMass) {

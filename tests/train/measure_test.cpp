@@ -359,9 +359,10 @@ TEST(MeasureSequence, WithoutTheMatrixIsThatOfTheMatrix) {
     }
 }
 
-// Registered where Torch has a GPU (tests/CMakeLists.txt).
+// Registered where Torch has a GPU (tests/CMakeLists.txt); skipped where they are run without one by hand.
 
 TEST(MeasureOnCuda, IsThatOfTheHost) {
+    if (!torch::cuda::is_available()) GTEST_SKIP() << "Torch finds no GPU";
     for (const auto& c : all_cases())
         for (const int64_t token : {int64_t{2}, steps - 1}) {
             SCOPED_TRACE(named(c));
@@ -387,6 +388,7 @@ TEST(MeasureOnCuda, IsThatOfTheHost) {
 }
 
 TEST(MeasureSequenceOnCuda, IsThatOfTheHost) {
+    if (!torch::cuda::is_available()) GTEST_SKIP() << "Torch finds no GPU";
     for (const auto& c : {Case{"gpt", ""}, {"mhc", ""}, {"mixer", "bistochastic"}}) {
         SCOPED_TRACE(named(c));
         const auto model = stirred(small(c));

@@ -133,6 +133,10 @@ TEST_F(ValidateProgram, AnyScriptedModule) {
          "torch.manual_seed(1)\n"
          "m = torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.Tanh(), torch.nn.Linear(6, 6))\n"
          "torch.jit.script(m).save('m.ts')\n"
+         "class Scale(torch.nn.Module):\n"
+         "    def forward(self, x):\n"
+         "        return x * torch.linspace(0.5, 1.5, 5000, dtype=x.dtype)\n"
+         "torch.jit.trace(Scale(), torch.randn(1, 5000)).save('scale.ts')\n"
          "x = torch.randn(1, 6, dtype=torch.float64)\n"
          "torch.save(x, 'x.pt')\n"
          "m = m.double()\n"
@@ -149,6 +153,16 @@ TEST_F(ValidateProgram, AnyScriptedModule) {
     const auto drawn = run({"validate", "m.ts", "--shape", "1,6", "--inputs", "3", "--plot", "none",
                             "--quiet", "--threads", "1"});
     EXPECT_EQ(drawn.status, 1) << drawn.err;
+    // Too large to form: probes, of their own for every input, with errors.
+    const auto probed = run({"validate", "scale.ts", "--shape", "1,5000", "--inputs", "2", "--json", "--plot",
+                             "none", "--threads", "1"});
+    EXPECT_EQ(probed.status, 1) << probed.err;
+    const auto law = json::parse(probed.out);
+    EXPECT_NEAR(law["measured"]["window"].get<double>(), 0.5, 0.01);
+    EXPECT_GT(law["measured_error"]["window"].get<double>(), 1e-4);
+    EXPECT_LT(law["measured_error"]["window"].get<double>(), 0.01);
+    EXPECT_NE(law["measured_note"].get<std::string>().find("probes of"), std::string::npos) << probed.out;
+    EXPECT_NEAR(law["measured"]["largest"].get<double>(), 1.5, 1e-3);
     const auto without = run({"validate", "m.ts"});
     EXPECT_EQ(without.status, 2);
     EXPECT_NE(without.err.find("--shape"), std::string::npos) << without.err;

@@ -153,21 +153,32 @@ TEST(ValidationReport, OfProbedLawsHasTheirMetricsAndErrors) {
     EXPECT_DOUBLE_EQ(m.collapsed, 0.02);
     EXPECT_DOUBLE_EQ(m.smallest, 0.1);
     EXPECT_DOUBLE_EQ(m.largest, 5);
-    EXPECT_DOUBLE_EQ(v.measured->error->window, 0.003 / std::sqrt(2.0));
-    EXPECT_DOUBLE_EQ(v.measured->error->largest, 1e-6);
+    EXPECT_DOUBLE_EQ(v.measured->error->window, 0.003);
+    EXPECT_NEAR(v.measured->error->largest, 1e-6, 1e-12);
     EXPECT_TRUE(std::isnan(v.measured->error->smallest));
     conclude(v, parse_requirements("collapsed<=0.02,largest<=6,smallest>=0.01"));
     EXPECT_EQ(v.verdict.reasons,
-              (std::vector<std::string>{"collapsed is 0.02 ± 0.0028; required collapsed <= 0.02",
+              (std::vector<std::string>{"collapsed is 0.02 ± 0.004; required collapsed <= 0.02",
                                         "smallest is not known; required smallest >= 0.01"}));
     const auto object = validation_json(v);
-    EXPECT_DOUBLE_EQ(object["measured_error"]["window"], 0.003 / std::sqrt(2.0));
+    EXPECT_DOUBLE_EQ(object["measured_error"]["window"], 0.003);
     EXPECT_TRUE(object["measured_error"]["smallest"].is_null());
     const auto page = validation_page(v, 80, false, true);
-    EXPECT_NE(page.find("0.0022"), std::string::npos) << page;
+    EXPECT_NE(page.find("0.003\n"), std::string::npos) << page;
+    for (const char c : validation_page(v, 80, false, false)) EXPECT_LT(static_cast<unsigned char>(c), 128);
     write_validation_file(v, {"1", "git", "command", "now", 1}, folder.path() / "out.h5");
     const auto file = h5::File::open_read(folder.path() / "out.h5");
-    EXPECT_DOUBLE_EQ(file.double_attribute("trained", "error_window").value(), 0.003 / std::sqrt(2.0));
+    EXPECT_DOUBLE_EQ(file.double_attribute("trained", "error_window").value(), 0.003);
+    // Known of one input, not of the other, whose smallest value may be any.
+    add_probed(v, {{quantiles, first, other}, {quantiles, second, error}}, "2 inputs", double_resolution);
+    EXPECT_DOUBLE_EQ(v.measured->metrics.smallest, 0.1);
+    EXPECT_TRUE(std::isnan(v.measured->error->smallest));
+    auto wide = error;
+    wide.largest = 1.5;
+    add_probed(v, {{quantiles, first, error}, {quantiles, second, wide}}, "2 inputs", double_resolution);
+    EXPECT_DOUBLE_EQ(v.measured->metrics.largest, 5);
+    EXPECT_DOUBLE_EQ(v.measured->error->largest, 0.5);
+    EXPECT_NEAR(v.measured->error->smallest, 1e-5, 1e-12);
 }
 
 }  // namespace
