@@ -9,6 +9,7 @@
 #include "report/terminal.hpp"
 #include "trained/layouts.hpp"
 #include "trained/listing.hpp"
+#include "validation/validation_figure.hpp"
 #include "validation/validation_report.hpp"
 
 #include <fmt/format.h>

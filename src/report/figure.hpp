@@ -80,9 +80,6 @@ struct Figure {
 /// Width of a figure in one of two columns of a page, and across the page, in mm.
 inline constexpr double column_width = 85, page_width = 176;
 
-/// Mean height of a series between two places; a line's gaps count as nothing.
-double mean_height(const Series& series, double from, double to);
-
 /// Two views of one density: ρ(s) over s, and the density per unit ln s over log10 s, which shows all
 /// scales. Simulated values are a grey histogram, the theories lines that differ in dash as well as
 /// in colour. Curves end in zero at the edges of the support and are not drawn across gaps; atoms

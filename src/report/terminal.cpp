@@ -1,6 +1,7 @@
 #include "report/terminal.hpp"
 
 #include "report/figure.hpp"
+#include "report/panel_height.hpp"
 #include "report/page.hpp"
 #include "report/wording.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "train/jacobian.hpp"
+#include "train/jacobian_law.hpp"
 #include "train/models/transformer.hpp"
 #include "trained/measurement.hpp"
 

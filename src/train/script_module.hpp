@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "train/jacobian.hpp"
+#include "train/jacobian_law.hpp"
 #include "train/torch.hpp"
 
 namespace spectra::train {

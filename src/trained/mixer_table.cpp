@@ -71,4 +71,11 @@ MixerTable tabulate(const Stack& stack) {
     return table;
 }
 
+std::vector<Mixer> composites(const Stack& stack) {
+    std::vector<Mixer> products;
+    for (const auto& connection : stack.connections)
+        products.push_back(products.empty() ? connection.mixer : Mixer(connection.mixer * products.back()));
+    return products;
+}
+
 }  // namespace spectra::trained

@@ -43,4 +43,7 @@ MixerTable tabulate(const std::vector<Mixer>& mixers);
 /// The same with the connections' names.
 MixerTable tabulate(const Stack& stack);
 
+/// A_l ··· A_1 for every l.
+std::vector<Mixer> composites(const Stack& stack);
+
 }  // namespace spectra::trained

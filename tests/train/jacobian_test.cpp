@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "support/expect_refused.hpp"
+#include "train/jacobian_law.hpp"
 #include "train/modules/sinkhorn.hpp"
 
 namespace spectra::train {

@@ -3,6 +3,7 @@
 #include "h5/file.hpp"
 #include "measured_stack.hpp"
 #include "support/temporary_folder.hpp"
+#include "validation/validation_figure.hpp"
 
 #include <gtest/gtest.h>
 
