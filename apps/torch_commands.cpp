@@ -15,8 +15,7 @@ void start_torch_program(char** arguments) {
     constexpr const char* name = "spectra-torch";
     std::error_code none;
     const auto here = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
-    for (const auto& place : {here / name, here / "torch_program" / name}) {
-        if (!std::filesystem::exists(place, none)) continue;
+    if (const auto place = here / name; here.is_absolute() && std::filesystem::exists(place, none)) {
         execv(place.c_str(), arguments);
         throw std::runtime_error(fmt::format("{} does not start: {}", place.string(), std::strerror(errno)));
     }

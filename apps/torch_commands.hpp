@@ -15,8 +15,7 @@ struct TorchCommands {
     Measurer measure;  ///< of the command validate
 };
 
-/// Replaces this program by spectra-torch with the same arguments: looked for beside it, then where it was
-/// built. Throws std::runtime_error, saying how to get it, where there is none.
+/// Replaces this program by spectra-torch with the same arguments, which must lie beside it. Throws std::runtime_error, saying how to get it, where there is none.
 [[noreturn]] void start_torch_program(char** arguments);
 
 }  // namespace spectra::cli

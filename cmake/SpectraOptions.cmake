@@ -12,8 +12,17 @@ option(SPECTRA_APPS "Build the program spectra" ON)
 option(SPECTRA_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(SPECTRA_CHECK_HEADERS "Compile every header alone (with the tests)" OFF)
 option(SPECTRA_WERROR "Warnings are errors" OFF)
+option(SPECTRA_HARDENED "Checks of buffers, containers and stacks at run time; read-only relocations" ON)
 option(SPECTRA_NATIVE "Compile for this machine's processor (results may differ in the last bits)" OFF)
 set(SPECTRA_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize takes them: address,undefined")
+option(SPECTRA_FUZZ "Build the fuzz targets with libFuzzer (clang)" OFF)
+if(SPECTRA_FUZZ)
+    if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+        message(FATAL_ERROR "SPECTRA_FUZZ=ON, but ${CMAKE_CXX_COMPILER} has no libFuzzer: set CMAKE_CXX_COMPILER to clang++")
+    endif()
+    # Everything is instrumented; the targets alone link libFuzzer itself (tests/fuzz).
+    set(SPECTRA_SANITIZE fuzzer-no-link,address,undefined)
+endif()
 
 spectra_tristate(SPECTRA_CUDA "CUDA toolkit")
 spectra_tristate(SPECTRA_TORCH "LibTorch")
@@ -21,6 +30,16 @@ spectra_tristate(SPECTRA_MPI "MPI")
 spectra_tristate(SPECTRA_BENCH "benchmarks (google-benchmark)")
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# The search path for libraries is the installed one from the start: the absolute folders of linked libraries that
+# the system does not search by itself, and nothing else. (Where CMake replaces the path at installation, it pads
+# the built one with colons, and an empty element means the current folder: any file of the right name there would
+# be loaded and run.)
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+# Programs that can be loaded anywhere in memory, as the linker allows.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+include(CheckPIESupported)
+check_pie_supported()
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF)  # there are none, and the scan costs a compiler run a file
 
 add_library(spectra_warnings INTERFACE)
@@ -46,6 +65,24 @@ target_compile_definitions(spectra_flags INTERFACE EIGEN_DONT_PARALLELIZE)
 # double the program's start.
 if(NOT APPLE)
     target_link_options(spectra_flags INTERFACE LINKER:--as-needed)
+endif()
+# What is read may be hostile (SECURITY.md). docs/performance.md has the cost.
+if(SPECTRA_HARDENED AND NOT SPECTRA_SANITIZE)
+    include(CheckCXXCompilerFlag)
+    foreach(flag IN ITEMS -fstack-protector-strong -fstack-clash-protection -fcf-protection -mbranch-protection=standard)
+        string(MAKE_C_IDENTIFIER "SPECTRA_HAS${flag}" has)
+        check_cxx_compiler_flag(${flag} ${has})
+        if(${has})
+            target_compile_options(spectra_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${flag}>)
+        endif()
+    endforeach()
+    # Some compilers define _FORTIFY_SOURCE themselves; it needs optimisation.
+    target_compile_options(spectra_flags INTERFACE
+        $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE\;-D_FORTIFY_SOURCE=2>)
+    target_compile_definitions(spectra_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>)
+    if(NOT APPLE)
+        target_link_options(spectra_flags INTERFACE LINKER:-z,relro,-z,now,-z,noexecstack)
+    endif()
 endif()
 if(SPECTRA_SANITIZE)
     # Left out of `undefined`: checks at every dereference, which double the time Eigen takes to

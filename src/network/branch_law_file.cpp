@@ -1,6 +1,6 @@
 #include "network/branch_law_file.hpp"
 
-#include "network/input.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -44,7 +44,7 @@ std::vector<double> set_from_json(const json& list, std::size_t set, const std::
     return values;
 }
 
-BranchLaw from_text(std::string_view text, const std::string& where) {
+BranchLaw from_lines(std::string_view text, const std::string& where) {
     if (text.find('\0') != std::string_view::npos)
         refuse(where, "is neither JSON nor text; accepted: one of these");
     BranchLaw law;
@@ -54,6 +54,8 @@ BranchLaw from_text(std::string_view text, const std::string& where) {
         text.remove_prefix(std::min(length + 1, text.size()));
         const auto line = trimmed(whole.substr(0, whole.find('#')));
         if (line.empty()) continue;
+        if (law.size() == static_cast<std::size_t>(max_depth))
+            refuse(where, fmt::format("has more than {} sets; accepted: one, or one per layer", max_depth));
         law.push_back(numbers_of_line(line, number, where, "JSON, or a set of numbers a line"));
         for (std::size_t k = 0; k < law.back().size(); ++k)
             check_value(law.back()[k], law.size(), k + 1, where);
@@ -83,12 +85,14 @@ BranchLaw branch_law_from_json(const json& value, const std::string& where) {
 }
 
 BranchLaw read_branch_law(const std::filesystem::path& path) {
-    const std::string where = path.string();
-    const std::string text = read_text(path);
+    return branch_law_from_text(read_text(path), path.string());
+}
+
+BranchLaw branch_law_from_text(const std::string& text, const std::string& where) {
     const auto first = text.find_first_not_of(" \t\r\n");
     if (first == std::string::npos)
         refuse(where, "is empty; accepted: one set of singular values, or one per layer");
-    if (text[first] != '[' && text[first] != '{') return from_text(text, where);
+    if (text[first] != '[' && text[first] != '{') return from_lines(text, where);
     const json whole = parse_json(text, where);
     if (!whole.is_object()) return branch_law_from_json(whole, where);
     const auto values = whole.find("singular_values");

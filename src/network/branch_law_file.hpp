@@ -21,7 +21,10 @@ namespace spectra {
 /// neither, and for values that are negative or not finite.
 BranchLaw read_branch_law(const std::filesystem::path& path);
 
-/// The same from a JSON array; `where` begins the messages.
+/// The same from a file's text; `where` begins the messages.
+BranchLaw branch_law_from_text(const std::string& text, const std::string& where);
+
+/// The same from a JSON array.
 BranchLaw branch_law_from_json(const nlohmann::json& value, const std::string& where);
 
 }  // namespace spectra

@@ -1,7 +1,8 @@
 #include "network/mixer_file.hpp"
 
+#include "base/text.hpp"
 #include "h5/file.hpp"
-#include "network/input.hpp"
+#include "network/network.hpp"
 
 #include <fmt/format.h>
 
@@ -48,7 +49,10 @@ Mixer to_mixer(const Rows& rows, std::size_t layer, std::size_t n, const std::st
     return mixer;
 }
 
+/// Layers and rows beyond what a network may have are refused before they take memory.
 void append(std::vector<Mixer>& mixers, const Rows& rows, const std::string& where) {
+    if (mixers.size() == static_cast<std::size_t>(max_depth))
+        refuse(where, fmt::format("has more than {} layers; accepted: up to so many", max_depth));
     const auto n = mixers.empty() ? std::size_t{0} : static_cast<std::size_t>(mixers.front().rows());
     mixers.push_back(to_mixer(rows, mixers.size() + 1, n, where));
 }
@@ -74,35 +78,6 @@ Rows rows_from_json(const nlohmann::json& matrix, std::size_t layer, const std::
         }
     }
     return rows;
-}
-
-std::vector<Mixer> read_hdf5(const std::filesystem::path& path) {
-    const std::string where = path.string();
-    const auto file = h5::File::open_read(path);
-    const bool plain = file.exists("mixers");
-    if (!plain && !file.exists("network/mixers"))
-        refuse(where, "has no dataset 'mixers'; accepted: 'mixers', n×n or L×n×n");
-    h5::Shape shape;
-    const auto values = file.read_doubles(plain ? "mixers" : "network/mixers", shape);
-    if (shape.size() != 2 && shape.size() != 3)
-        refuse(where,
-               fmt::format("dataset 'mixers' has {} dimensions; accepted: n×n or L×n×n", shape.size()));
-    const std::size_t layers = shape.size() == 3 ? shape[0] : 1;
-    const std::size_t rows = shape[shape.size() - 2];
-    const std::size_t columns = shape[shape.size() - 1];
-    if (values.empty()) refuse(where, "dataset 'mixers' is empty");
-    std::vector<Mixer> mixers;
-    mixers.reserve(layers);
-    auto next = values.cbegin();
-    for (std::size_t l = 0; l < layers; ++l) {
-        Rows matrix(rows);
-        for (auto& row : matrix) {
-            row.assign(next, next + static_cast<std::ptrdiff_t>(columns));
-            next += static_cast<std::ptrdiff_t>(columns);
-        }
-        append(mixers, matrix, where);
-    }
-    return mixers;
 }
 
 std::string lower_case_extension(const std::filesystem::path& path) {
@@ -142,6 +117,9 @@ std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& w
         rest.remove_prefix(std::min(length + 1, rest.size()));
         const auto line = trimmed(whole.substr(0, whole.find('#')));
         if (!line.empty()) {
+            if (rows.size() == static_cast<std::size_t>(max_streams))
+                refuse(where, fmt::format("layer {} has more than {} rows; accepted: up to {}×{}", mixers.size() + 1,
+                                          max_streams, max_streams, max_streams));
             rows.push_back(numbers_of_line(line, number, where, "JSON, HDF5 or CSV"));
         } else if (whole.empty() && !rows.empty()) {
             append(mixers, rows, where);
@@ -153,9 +131,36 @@ std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& w
     return mixers;
 }
 
+std::vector<Mixer> mixers_from_hdf5(const h5::File& file, const std::string& where) {
+    const bool plain = file.exists("mixers");
+    if (!plain && !file.exists("network/mixers"))
+        refuse(where, "has no dataset 'mixers'; accepted: 'mixers', n×n or L×n×n");
+    h5::Shape shape;
+    const auto values = file.read_doubles(plain ? "mixers" : "network/mixers", shape);
+    if (shape.size() != 2 && shape.size() != 3)
+        refuse(where,
+               fmt::format("dataset 'mixers' has {} dimensions; accepted: n×n or L×n×n", shape.size()));
+    const std::size_t layers = shape.size() == 3 ? shape[0] : 1;
+    const std::size_t rows = shape[shape.size() - 2];
+    const std::size_t columns = shape[shape.size() - 1];
+    if (values.empty()) refuse(where, "dataset 'mixers' is empty");
+    std::vector<Mixer> mixers;
+    mixers.reserve(layers);
+    auto next = values.cbegin();
+    for (std::size_t l = 0; l < layers; ++l) {
+        Rows matrix(rows);
+        for (auto& row : matrix) {
+            row.assign(next, next + static_cast<std::ptrdiff_t>(columns));
+            next += static_cast<std::ptrdiff_t>(columns);
+        }
+        append(mixers, matrix, where);
+    }
+    return mixers;
+}
+
 std::vector<Mixer> read_mixers(const std::filesystem::path& path) {
     const std::string where = path.string();
-    if (h5::is_hdf5(path)) return read_hdf5(path);
+    if (h5::is_hdf5(path)) return mixers_from_hdf5(h5::File::open_read(path), where);
     const std::string text = read_text(path);
     const std::string extension = lower_case_extension(path);
     if (extension == ".h5" || extension == ".hdf5" || extension == ".he5")

@@ -8,6 +8,10 @@
 #include <string>
 #include <vector>
 
+namespace spectra::h5 {
+class File;
+}
+
 namespace spectra {
 
 /// The mixers of a file: one n×n matrix, or L of them, layer 1 first.
@@ -28,5 +32,8 @@ std::vector<Mixer> mixers_from_json(const nlohmann::json& value, const std::stri
 
 /// The same from the text of a CSV file.
 std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& where);
+
+/// The same from an open HDF5 file.
+std::vector<Mixer> mixers_from_hdf5(const h5::File& file, const std::string& where);
 
 }  // namespace spectra

@@ -1,7 +1,7 @@
 #include "network/model_file.hpp"
 
 #include "network/branch_law_file.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "network/mean_field.hpp"
 #include "network/mixer_file.hpp"
 
@@ -256,6 +256,9 @@ Network model_from_json(const json& value, const std::string& where) {
     if (n != network.streams)
         refuse(where, fmt::format("mixers are {}×{} but streams is {}", n, n, network.streams));
     if (network.mixers.size() == 1) {
+        if (static_cast<double>(depth) * static_cast<double>(n * n) > max_mixer_entries)
+            refuse(where, fmt::format("depth {} of {}×{} mixers takes too much memory; accepted: depth·streams² up to {}",
+                                      depth, n, n, max_mixer_entries));
         network.mixers.assign(static_cast<std::size_t>(depth), Mixer(network.mixers.front()));
     } else if (network.depth() != depth) {
         refuse(where, fmt::format("{} mixers for depth {}; accepted: one mixer, or one per layer",

@@ -13,6 +13,8 @@ namespace spectra {
 inline constexpr int max_depth = 1'000'000;
 inline constexpr int max_streams = 512;
 inline constexpr int max_width = 100'000;
+/// Largest L·n² that a file which gives one mixer for all layers is written out to (512 MB of mixers).
+inline constexpr double max_mixer_entries = 1 << 26;
 
 /// Largest L·n for which the theory of tied branches is solved: every layer is coupled to every other.
 inline constexpr int max_tied_size = 128;

@@ -1,21 +1,15 @@
 #include "montecarlo/cuda/module.hpp"
 
-#include "montecarlo/module.hpp"
+#include "base/module.hpp"
 
 namespace spectra::montecarlo::cuda {
 namespace {
 
-#ifdef SPECTRA_CUDA_MODULE
-constexpr char built[] = SPECTRA_CUDA_MODULE;
-#else
-constexpr char built[] = "";
-#endif
-
 /// Stays loaded: CUDA does not survive being unloaded.
 struct Module {
     std::string why_not;
-    OpenBackend open = reinterpret_cast<OpenBackend>(
-        load_module("spectra_cuda.so", built, open_backend_name, false, why_not));
+    OpenBackend open =
+        reinterpret_cast<OpenBackend>(load_module("spectra_cuda.so", open_backend_name, false, why_not));
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "montecarlo/ranks/launch.hpp"
 
-#include "montecarlo/module.hpp"
+#include "base/module.hpp"
 
 #include <algorithm>
 #include <array>
@@ -53,12 +53,7 @@ std::unique_ptr<Ranks> open_ranks() {
     std::string why_not;
     std::unique_ptr<Ranks> out;
     // Global: Open MPI's own plugins look its symbols up.
-#ifdef SPECTRA_MPI_MODULE
-    const char* const built = SPECTRA_MPI_MODULE;
-#else
-    const char* const built = "";
-#endif
-    if (void* const open = load_module("spectra_mpi.so", built, open_ranks_name, true, why_not))
+    if (void* const open = load_module("spectra_mpi.so", open_ranks_name, true, why_not))
         out.reset(reinterpret_cast<OpenRanks>(open)(why_not));
     if (!out) throw std::runtime_error(tasks(size) + ", but they cannot work together: " + why_not);
     if (out->size() == 1) {

@@ -1,12 +1,13 @@
-#include "report/atomic_file.hpp"
+#include "base/atomic_file.hpp"
 
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <iterator>
 
-namespace spectra::report {
+namespace spectra {
 namespace {
 
 using spectra::testing::content;
@@ -69,5 +70,32 @@ TEST(AtomicFile, ALinkStaysALink) {
     EXPECT_EQ(content(folder.path() / "target"), "later");
 }
 
+TEST(AtomicFile, KeepsThePermissionsOfTheFileItReplaces) {
+    const TemporaryFolder folder;
+    const auto path = folder.write("a", "earlier");
+    namespace fs = std::filesystem;
+    for (const auto mode : {fs::perms::owner_read | fs::perms::owner_write, fs::perms(0640), fs::perms(0604)}) {
+        fs::permissions(path, mode);
+        AtomicFile file(path);
+        EXPECT_EQ(fs::status(file.temporary()).permissions(), mode) << "from the first byte on";
+        file.write(std::string("later"));
+        file.commit();
+        EXPECT_EQ(fs::status(path).permissions(), mode);
+    }
+}
+
+TEST(AtomicFile, TemporaryFilesCanBeRemovedWhereTheProgramIsEnded) {
+    const TemporaryFolder folder;
+    const auto ended = [&] {
+        const AtomicFile one(folder.path() / "one");
+        const AtomicFile two(folder.path() / "two");
+        { const AtomicFile gone(folder.path() / "three"); }
+        remove_temporary_files();
+        _exit(7);
+    };
+    EXPECT_EXIT(ended(), ::testing::ExitedWithCode(7), "");
+    EXPECT_EQ(folder.entries(), 0u);
+}
+
 }  // namespace
-}  // namespace spectra::report
+}  // namespace spectra

@@ -1,8 +1,9 @@
-#include "network/input.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -12,12 +13,12 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
+#include <unordered_set>
+#include <vector>
 
 namespace spectra {
 
 namespace {
-
-constexpr std::size_t largest_file = std::size_t{1} << 30;
 
 bool starts_like_non_finite(const std::string& text, std::size_t at) {
     const auto has = [&](const char* word) {
@@ -48,7 +49,105 @@ std::vector<std::string_view> split_fields(std::string_view line) {
     }
 }
 
+/// A character and the bytes it takes; U+FFFD and one byte where they are not UTF-8.
+struct Decoded {
+    char32_t character;
+    std::size_t length;
+};
+
+Decoded decode(std::string_view text) {
+    constexpr Decoded bad{0xFFFD, 1};
+    const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+    const unsigned first = byte(0);
+    if (first < 0x80) return {first, 1};
+    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || length > text.size()) return bad;
+    char32_t character = first & (0x7FU >> length);
+    for (std::size_t k = 1; k < length; ++k) {
+        if ((byte(k) & 0xC0U) != 0x80) return bad;
+        character = (character << 6) | (byte(k) & 0x3FU);
+    }
+    constexpr std::array<char32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
+    if (character < smallest[length] || character > 0x10FFFF || (character >= 0xD800 && character < 0xE000))
+        return bad;
+    return {character, length};
+}
+
+/// Does a terminal, or an editor, obey it instead of showing it?
+bool is_obeyed(char32_t c) {
+    struct Range {
+        char32_t first, last;
+    };
+    constexpr std::array<Range, 10> ranges{{{0x00, 0x1F},
+                                            {0x7F, 0x9F},
+                                            {0x061C, 0x061C},    // Arabic letter mark
+                                            {0x180E, 0x180E},    // Mongolian vowel separator
+                                            {0x200B, 0x200B},    // zero-width space (joiners are letters' own)
+                                            {0x200E, 0x200F},    // marks of direction
+                                            {0x2028, 0x202E},    // separators, embeddings, overrides
+                                            {0x2060, 0x206F},    // invisible operators, isolates
+                                            {0xFEFF, 0xFEFF},    // byte order mark
+                                            {0xE0000, 0xE0FFF}}};  // tags, variation selectors
+    return std::any_of(ranges.begin(), ranges.end(), [c](Range r) { return c >= r.first && c <= r.last; });
+}
+
+std::string escape(char32_t c) {
+    if (c < 0x10000) return fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c));
+    const auto above = static_cast<std::uint32_t>(c) - 0x10000;
+    return fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (above >> 10), 0xDC00 + (above & 0x3FF));
+}
+
+/// Keys of the objects that are open while JSON is parsed, and how much was parsed.
+class JsonGuard {
+public:
+    explicit JsonGuard(const std::string& where) : where_(where) {}
+
+    void see(int depth, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
+        using Event = nlohmann::json::parse_event_t;
+        if (event == Event::object_end) {
+            open_.pop_back();
+            return;
+        }
+        if (event == Event::array_end) return;
+        if (++values_ > most_json_values)
+            refuse(fmt::format("has more than {} values", most_json_values));
+        if (static_cast<std::size_t>(depth) >= deepest_json && event != Event::value && event != Event::key)
+            refuse(fmt::format("nests more than {} levels deep", deepest_json));
+        if (event == Event::object_start) open_.emplace_back();
+        if (event == Event::key) {
+            const auto& key = parsed.get_ref<const std::string&>();
+            if (!open_.back().insert(key).second) refuse(fmt::format("duplicate key {}", in_quotes(key)));
+        }
+    }
+
+private:
+    [[noreturn]] void refuse(const std::string& what) const {
+        throw std::invalid_argument(where_ + ": " + what);
+    }
+
+    const std::string& where_;
+    std::vector<std::unordered_set<std::string>> open_;
+    std::size_t values_ = 0;
+};
+
 }  // namespace
+
+std::string printable(std::string_view text, Lines lines) {
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        const auto [character, length] = decode(text);
+        const bool kept = lines == Lines::keep && (character == '\t' || character == '\n');
+        if (is_obeyed(character) && !kept)
+            out += escape(character);
+        else if (character == 0xFFFD)
+            out += "\uFFFD";
+        else
+            out += text.substr(0, length);
+        text.remove_prefix(length);
+    }
+    return out;
+}
 
 std::optional<double> parse_number(std::string_view text) {
     if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') text.remove_prefix(1);
@@ -66,16 +165,13 @@ std::optional<double> parse_number(std::string_view text) {
 
 std::string in_quotes(std::string_view text) {
     constexpr std::size_t longest = 120;
-    std::string result = "'";
-    for (const char c : text.substr(0, longest))
-        result += std::iscntrl(static_cast<unsigned char>(c)) ? '?' : c;
+    std::string shown = text.size() > longest ? std::string(text.substr(0, longest)) : std::string(text);
     if (text.size() > longest) {
         // Not within a UTF-8 sequence.
-        while ((static_cast<unsigned char>(result.back()) & 0xC0U) == 0x80U) result.pop_back();
-        if (static_cast<unsigned char>(result.back()) >= 0xC0U) result.pop_back();
-        result += "…";
+        while (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0xC0U) == 0x80U) shown.pop_back();
+        if (!shown.empty() && static_cast<unsigned char>(shown.back()) >= 0xC0U) shown.pop_back();
     }
-    return result + "'";
+    return "'" + printable(shown) + (text.size() > longest ? "…'" : "'");
 }
 
 std::string read_text(const std::filesystem::path& path) {
@@ -92,8 +188,9 @@ std::string read_text(const std::filesystem::path& path) {
     std::string block(1 << 16, '\0');
     while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
         text.append(block, 0, static_cast<std::size_t>(file.gcount()));
-        if (text.size() > largest_file)
-            throw std::invalid_argument(fmt::format("{}: is larger than 1 GiB", path.string()));
+        if (text.size() > largest_text)
+            throw std::invalid_argument(
+                fmt::format("{}: is larger than {} MiB", path.string(), largest_text >> 20));
     }
     if (file.bad()) throw std::invalid_argument(fmt::format("{}: cannot be read", path.string()));
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
@@ -128,8 +225,13 @@ std::vector<double> numbers_of_line(std::string_view line, std::size_t number, c
 }
 
 nlohmann::json parse_json(const std::string& text, const std::string& where) {
+    JsonGuard guard(where);
+    const auto see = [&](int depth, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
+        guard.see(depth, event, parsed);
+        return true;
+    };
     try {
-        return nlohmann::json::parse(text);
+        return nlohmann::json::parse(text, see);
     } catch (const nlohmann::json::parse_error& error) {
         const std::size_t at = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
         const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');

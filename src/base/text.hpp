@@ -17,11 +17,23 @@ namespace spectra {
 /// say what they think of them). Overflow gives ±∞, underflow gives 0. Independent of the locale.
 std::optional<double> parse_number(std::string_view text);
 
-/// text in quotes, cut where it is long, without control characters: fit for a one-line message.
+/// Text as it may be shown: whatever a terminal would obey rather than show becomes an escape such as \\u001b, as
+/// JSON writes it, so that JSON stays the same JSON. Escaped are control characters (C0, but with
+/// `Lines::keep` not tabs and line feeds; DEL; C1), characters that reorder or hide others (bidirectional marks, embeddings,
+/// overrides and isolates, zero-width spaces, tags), and separators of lines. Bytes that are not UTF-8 become U+FFFD.
+enum class Lines { escape, keep };
+std::string printable(std::string_view text, Lines lines = Lines::escape);
+
+/// text in quotes, cut where it is long, printable: fit for a one-line message.
 std::string in_quotes(std::string_view text);
 
+/// Bounds on text and JSON that users give, so that a file cannot ask for more memory than its purpose needs.
+inline constexpr std::size_t largest_text = std::size_t{64} << 20;       ///< bytes of a file
+inline constexpr std::size_t most_json_values = std::size_t{1} << 22;    ///< values of all kinds, keys included
+inline constexpr std::size_t deepest_json = 64;                          ///< arrays and objects inside each other
+
 /// The whole of a file, without a UTF-8 byte order mark. Folders, missing and unreadable files and files
-/// above 1 GiB are refused.
+/// above `largest_text` are refused.
 std::string read_text(const std::filesystem::path& path);
 
 /// Without blanks at either end.
@@ -32,7 +44,8 @@ std::string_view trimmed(std::string_view text);
 std::vector<double> numbers_of_line(std::string_view line, std::size_t number, const std::string& where,
                                     const char* formats);
 
-/// JSON from text; `where` names the file in messages.
+/// JSON from text; `where` names the file in messages. Duplicate keys are refused, and so is what exceeds the bounds
+/// above, before it takes memory.
 nlohmann::json parse_json(const std::string& text, const std::string& where);
 
 }  // namespace spectra

@@ -1,8 +1,11 @@
-#include "report/atomic_file.hpp"
+#include "base/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -10,7 +13,34 @@
 #include <string>
 #include <utility>
 
-namespace spectra::report {
+namespace spectra {
+namespace {
+
+// Names of the temporary files that exist now, for remove_temporary_files(). More than that at a time are written
+// all the same, and stay behind where the program is ended.
+constinit std::array<std::atomic<const char*>, 64> temporaries{};
+static_assert(std::atomic<const char*>::is_always_lock_free, "read from a signal handler");
+
+void remember(const char* name) {
+    for (auto& place : temporaries) {
+        const char* none = nullptr;
+        if (place.compare_exchange_strong(none, name)) return;
+    }
+}
+
+void forget(const char* name) {
+    for (auto& place : temporaries) {
+        const char* same = name;
+        if (place.compare_exchange_strong(same, nullptr)) return;
+    }
+}
+
+}  // namespace
+
+void remove_temporary_files() noexcept {
+    for (const auto& place : temporaries)
+        if (const char* const name = place.load()) ::unlink(name);
+}
 
 AtomicFile::AtomicFile(std::filesystem::path destination) : destination_(std::move(destination)) {
     // A link stays a link: what it points to is replaced.
@@ -26,11 +56,27 @@ AtomicFile::AtomicFile(std::filesystem::path destination) : destination_(std::mo
         if (descriptor_ >= 0 || errno != EEXIST) break;
     }
     if (descriptor_ < 0) fail(errno);
+    remember(temporary_.c_str());
+    // Whoever could not read the earlier file is not to read the new one, not even while it is written.
+    struct stat earlier {};
+    if (::stat(destination_.c_str(), &earlier) == 0 && S_ISREG(earlier.st_mode) &&
+        ::fchmod(descriptor_, earlier.st_mode & 0777) != 0) {
+        const int error_number = errno;
+        close_and_remove();
+        fail(error_number);
+    }
 }
 
 AtomicFile::~AtomicFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    close_and_remove();
+}
+
+void AtomicFile::close_and_remove() {
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+    if (temporary_.empty()) return;
+    ::unlink(temporary_.c_str());
+    forget(temporary_.c_str());
+    temporary_.clear();
 }
 
 void AtomicFile::write(std::span<const char> bytes) {
@@ -48,6 +94,7 @@ void AtomicFile::commit() {
     if (::fsync(descriptor_) != 0) fail(errno);
     if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
     if (std::rename(temporary_.c_str(), destination_.c_str()) != 0) fail(errno);
+    forget(temporary_.c_str());
     temporary_.clear();
     const auto folder = destination_.has_parent_path() ? destination_.parent_path() : ".";
     // Some file systems cannot sync a folder; the file itself is safe by now.
@@ -61,4 +108,4 @@ void AtomicFile::fail(int error) const {
     throw std::runtime_error(destination_.string() + ": cannot be written: " + std::strerror(error));
 }
 
-}  // namespace spectra::report
+}  // namespace spectra
