@@ -1,5 +1,7 @@
 #include "h5/file.hpp"
 
+#include "h5/trial.hpp"
+
 #include <fcntl.h>
 #include <hdf5.h>
 #include <unistd.h>
@@ -28,32 +30,26 @@ Handle space_of(const Shape& shape) {
     return {H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose};
 }
 
-/// Every prefix must exist before H5Oexists_by_name may be asked about the whole.
-bool link_exists(hid_t file, const std::string& path) {
-    std::size_t end = 0;
-    while (end < path.size()) {
-        const std::size_t begin = path.find_first_not_of('/', end);
-        if (begin == std::string::npos) break;
-        end = std::min(path.find('/', begin), path.size());
-        const std::string prefix = path.substr(0, end);
-        if (H5Lexists(file, prefix.c_str(), H5P_DEFAULT) <= 0) return false;
-        if (H5Oexists_by_name(file, prefix.c_str(), H5P_DEFAULT) <= 0) return false;
-    }
-    return true;
-}
-
 std::string root_or(const std::string& path) {
     return path.empty() ? "/" : path;
 }
 
-Handle object(hid_t file, const std::string& path) {
-    if (!link_exists(file, path)) return {};
-    return {H5Oopen(file, root_or(path).c_str(), H5P_DEFAULT), H5Oclose};
+/// How links are followed: never to another file, not even by way of a soft link.
+hid_t inside() {
+    static const Handle access = [] {
+        Handle list(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
+        const auto refuse = [](const char*, const char*, const char*, const char*, unsigned*, hid_t,
+                               void*) -> herr_t { return -1; };
+        H5Pset_elink_cb(list.get(), refuse, nullptr);
+        return list;
+    }();
+    return access.get();
 }
 
-H5I_type_t kind_of(hid_t file, const std::string& path) {
-    const Handle opened = object(file, path);
-    return opened.valid() ? H5Iget_type(opened.get()) : H5I_BADID;
+/// Files never make the library load code.
+void without_plugins() {
+    static const int status = H5PLset_loading_state(0);
+    (void)status;
 }
 
 bool is_number(hid_t type) {
@@ -145,9 +141,82 @@ File File::open_read(const std::filesystem::path& path) {
     } else if (looks == 0) {
         throw std::invalid_argument(path.string() + ": not an HDF5 file");
     }
-    Handle handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-    if (!handle.valid()) throw std::invalid_argument(path.string() + ": a damaged or locked HDF5 file");
-    return {path, std::move(handle), false};
+    without_plugins();
+    const auto open = [&] {
+        Handle handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+        if (!handle.valid()) throw std::invalid_argument(path.string() + ": a damaged or locked HDF5 file");
+        return File(path, std::move(handle), false);
+    };
+    if (!survives_trial(path, [&] { open().read_everything(); }))
+        throw std::invalid_argument(path.string() + ": a damaged HDF5 file (the HDF5 library crashes reading it)");
+    return open();
+}
+
+File::Below File::below(const std::string& path) const {
+    Below found;
+    const auto visit = [](hid_t, const char* name, const H5L_info_t* link, void* out) -> herr_t {
+        auto& all = *static_cast<Below*>(out);
+        if (all.objects.size() >= most_names) return -1;
+        (link->type == H5L_TYPE_HARD ? all.objects : all.links).emplace_back(name);
+        return 0;
+    };
+    if (H5Lvisit_by_name(handle_.get(), root_or(path).c_str(), H5_INDEX_NAME, H5_ITER_NATIVE, visit, &found,
+                         inside()) < 0)
+        refuse(path, "cannot be listed");
+    return found;
+}
+
+/// All that the other functions could read, for a trial.
+void File::read_everything() const {
+    // Each part is tried by itself: what is refused here may not be what the program will read.
+    const auto attempt = [](const auto& read) {
+        try {
+            read();
+        } catch (const std::exception&) {
+        }
+    };
+    std::vector<std::string> paths{""};
+    attempt([&] {
+        const auto found = below("").objects;
+        paths.insert(paths.end(), found.begin(), found.end());
+    });
+    for (const auto& path : paths) {
+        attempt([&] {
+            for (const auto& name : attributes(path)) {
+                string_attribute(path, name);
+                double_attribute(path, name);
+                integer_attribute(path, name);
+            }
+        });
+        attempt([&] { children(path); });
+        if (!is_dataset(path)) continue;
+        attempt([&] {
+            const Handle opened = dataset(path);
+            const Handle creation(H5Dget_create_plist(opened.get()), H5Pclose);
+            Shape shape;
+            // Numbers in one piece are only copied.
+            if (H5Pget_layout(creation.get()) != H5D_CONTIGUOUS) read_doubles(path, shape);
+        });
+        attempt([&] {
+            for (const auto& name : columns(path)) {
+                attempt([&] { read_column(path, name); });
+                attempt([&] { read_texts(path, name); });
+            }
+        });
+    }
+}
+
+File File::from_image(std::span<const std::byte> image, const std::filesystem::path& name) {
+    silence();
+    without_plugins();
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    std::vector<std::byte> own(image.begin(), image.end());  // the library's interface is not const
+    Handle handle;
+    if (!own.empty() && H5Pset_fapl_core(access.get(), 1 << 16, false) >= 0 &&
+        H5Pset_file_image(access.get(), own.data(), own.size()) >= 0)
+        handle = Handle(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
+    if (!handle.valid()) throw std::invalid_argument(name.string() + ": a damaged HDF5 file");
+    return {name, std::move(handle), false};
 }
 
 File File::create(const std::filesystem::path& path) {
@@ -176,43 +245,85 @@ void File::close() {
     handle_.reset();
 }
 
+/// Every prefix must exist before H5Oexists_by_name may be asked about the whole.
+bool File::link_exists(const std::string& path) const {
+    std::size_t end = 0;
+    while (end < path.size()) {
+        const std::size_t begin = path.find_first_not_of('/', end);
+        if (begin == std::string::npos) break;
+        end = std::min(path.find('/', begin), path.size());
+        const std::string prefix = path.substr(0, end);
+        if (H5Lexists(handle_.get(), prefix.c_str(), inside()) <= 0) return false;
+        H5L_info_t link{};
+        if (H5Lget_info(handle_.get(), prefix.c_str(), &link, inside()) < 0) return false;
+        if (link.type != H5L_TYPE_HARD && link.type != H5L_TYPE_SOFT)
+            refuse(prefix, "an external link; accepted: data inside the file");
+        if (H5Oexists_by_name(handle_.get(), prefix.c_str(), inside()) <= 0) return false;
+    }
+    return true;
+}
+
+Handle File::object(const std::string& path) const {
+    if (!link_exists(path)) return {};
+    return {H5Oopen(handle_.get(), root_or(path).c_str(), inside()), H5Oclose};
+}
+
+int File::kind_of(const std::string& path) const {
+    const Handle opened = object(path);
+    return opened.valid() ? H5Iget_type(opened.get()) : H5I_BADID;
+}
+
 bool File::exists(const std::string& path) const {
     silence();
-    return link_exists(handle_.get(), path);
+    return link_exists(path);
 }
 
 bool File::is_group(const std::string& path) const {
     silence();
-    return kind_of(handle_.get(), path) == H5I_GROUP;
+    return kind_of(path) == H5I_GROUP;
 }
 
 bool File::is_dataset(const std::string& path) const {
     silence();
-    return kind_of(handle_.get(), path) == H5I_DATASET;
+    return kind_of(path) == H5I_DATASET;
 }
 
 std::vector<std::string> File::children(const std::string& group) const {
     silence();
     std::vector<std::string> names;
-    const Handle opened = object(handle_.get(), group);
+    const Handle opened = object(group);
     if (!opened.valid() || H5Iget_type(opened.get()) != H5I_GROUP) return names;
     const auto append = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
-        static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+        auto& all = *static_cast<std::vector<std::string>*>(out);
+        if (all.size() >= most_names) return -1;
+        all.emplace_back(name);
         return 0;
     };
     hsize_t start = 0;
     if (H5Literate(opened.get(), H5_INDEX_NAME, H5_ITER_INC, &start, append, &names) < 0) {
-        fail(group, "cannot be listed");
+        refuse(group, "cannot be listed");
     }
     return names;
 }
 
 Handle File::dataset(const std::string& path) const {
-    if (!link_exists(handle_.get(), path)) refuse(path, "no such dataset");
-    if (kind_of(handle_.get(), path) != H5I_DATASET) refuse(path, "not a dataset");
-    Handle opened(H5Dopen2(handle_.get(), path.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!opened.valid()) fail(path, "cannot be opened");
+    if (!link_exists(path)) refuse(path, "no such dataset");
+    Handle opened = object(path);
+    if (!opened.valid()) refuse(path, "cannot be opened");
+    if (H5Iget_type(opened.get()) != H5I_DATASET) refuse(path, "not a dataset");
+    refuse_foreign_data(opened, path);
     return opened;
+}
+
+void File::refuse_foreign_data(const Handle& dataset, const std::string& path) const {
+    const Handle creation(H5Dget_create_plist(dataset.get()), H5Pclose);
+    if (!creation.valid()) refuse(path, "has no valid layout");
+    const auto layout = H5Pget_layout(creation.get());
+    if (layout == H5D_VIRTUAL) refuse(path, "a virtual dataset; accepted: data inside the file");
+    if (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED)
+        refuse(path, "has no valid layout");
+    if (layout == H5D_CONTIGUOUS && H5Pget_external_count(creation.get()) != 0)
+        refuse(path, "its data are in another file; accepted: data inside the file");
 }
 
 Shape File::shape(const std::string& path) const {
@@ -223,10 +334,10 @@ Shape File::shape(const std::string& path) const {
         refuse(path, "holds nothing");
     }
     const int rank = H5Sget_simple_extent_ndims(space.get());
-    if (rank < 0) fail(path, "has no shape");
+    if (rank < 0) refuse(path, "has no shape");
     std::vector<hsize_t> sizes(static_cast<std::size_t>(rank));
     if (rank > 0 && H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr) < 0) {
-        fail(path, "has no shape");
+        refuse(path, "has no shape");
     }
     return {sizes.begin(), sizes.end()};
 }
@@ -240,12 +351,18 @@ std::vector<T> File::read_as(const std::string& path, Shape& shape_out, std::siz
     if (!stored.valid() || !is_number(stored.get())) refuse(path, "not a dataset of numbers");
     std::size_t count = 1;
     for (const std::size_t size : shape_out) {
-        if (size != 0 && count > max_elements / size) refuse(path, "too large to read");
+        if (size != 0 && count > max_elements / size)
+            refuse(path, "too large to read: more than " + std::to_string(max_elements) + " numbers");
         count *= size;
     }
+    // Compression to less than a thousandth does not exist: such data were never written.
+    constexpr std::uint64_t best_compression = 1024;
+    if (count > free_bytes / sizeof(T) &&
+        count / best_compression * H5Tget_size(stored.get()) > H5Dget_storage_size(opened.get()))
+        refuse(path, "too large to read: most of it was never written");
     std::vector<T> values(count);
     if (count > 0 && H5Dread(opened.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
-        fail(path, "cannot be read");
+        refuse(path, "cannot be read (damaged, or compressed by a filter that is not built in)");
     }
     return values;
 }
@@ -288,6 +405,12 @@ std::vector<std::string> File::columns(const std::string& path) const {
     return names;
 }
 
+std::size_t File::rows_of(const std::string& path) const {
+    const std::size_t rows = shape(path).front();
+    if (rows > most_rows) refuse(path, "too large to read: more than " + std::to_string(most_rows) + " rows");
+    return rows;
+}
+
 Handle File::column_type(const Handle& table, const std::string& path, const std::string& column) const {
     const Handle stored(H5Dget_type(table.get()), H5Tclose);
     const int index = H5Tget_member_index(stored.get(), column.c_str());
@@ -302,10 +425,10 @@ std::vector<double> File::read_column(const std::string& path, const std::string
     if (!is_number(own.get())) refuse(path, "column " + column + " holds no numbers");
     const Handle type(H5Tcreate(H5T_COMPOUND, sizeof(double)), H5Tclose);
     H5Tinsert(type.get(), column.c_str(), 0, H5T_NATIVE_DOUBLE);
-    std::vector<double> values(shape(path).front());
+    std::vector<double> values(rows_of(path));
     if (!values.empty() &&
         H5Dread(opened.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
-        fail(path, "cannot be read");
+        refuse(path, "cannot be read (damaged, or compressed by a filter that is not built in)");
     return values;
 }
 
@@ -315,13 +438,14 @@ std::vector<std::string> File::read_texts(const std::string& path, const std::st
     const Handle own = column_type(opened, path, column);
     if (H5Tget_class(own.get()) != H5T_STRING || H5Tis_variable_str(own.get()) != 0)
         refuse(path, "column " + column + " holds no texts of a fixed length");
-    const std::size_t length = H5Tget_size(own.get());
+    const std::size_t length = H5Tget_size(own.get()), rows = rows_of(path);
+    if (length == 0 || length > longest_text || rows > default_max_elements / length)
+        refuse(path, "column " + column + " is too large to read");
     const Handle type(H5Tcreate(H5T_COMPOUND, length), H5Tclose);
     H5Tinsert(type.get(), column.c_str(), 0, own.get());
-    const std::size_t rows = shape(path).front();
     std::vector<char> bytes(rows * length);
     if (rows > 0 && H5Dread(opened.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)
-        fail(path, "cannot be read");
+        refuse(path, "cannot be read (damaged, or compressed by a filter that is not built in)");
     std::vector<std::string> texts;
     for (std::size_t row = 0; row < rows; ++row) {
         std::string text(&bytes[row * length], length);
@@ -332,7 +456,7 @@ std::vector<std::string> File::read_texts(const std::string& path, const std::st
 }
 
 Handle File::attribute(const std::string& owner, const std::string& name) const {
-    const Handle opened = object(handle_.get(), owner);
+    const Handle opened = object(owner);
     if (!opened.valid() || H5Aexists(opened.get(), name.c_str()) <= 0) return {};
     Handle found(H5Aopen(opened.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
     if (!found.valid()) return {};
@@ -350,10 +474,11 @@ std::optional<std::string> File::string_attribute(const std::string& owner, cons
     if (H5Tis_variable_str(stored.get()) > 0) {
         char* text = nullptr;
         if (H5Aread(found.get(), stored.get(), &text) < 0) return std::nullopt;
-        std::string value = text == nullptr ? "" : text;
+        std::string value = text == nullptr ? "" : std::string(text, strnlen(text, longest_text));
         H5free_memory(text);
         return value;
     }
+    if (H5Tget_size(stored.get()) > longest_text) return std::nullopt;
     std::string value(H5Tget_size(stored.get()), '\0');
     if (H5Aread(found.get(), stored.get(), value.data()) < 0) return std::nullopt;
     value.resize(std::min(value.find('\0'), value.size()));
@@ -396,22 +521,24 @@ std::optional<std::uint64_t> File::unsigned_attribute(const std::string& owner,
 std::vector<std::string> File::attributes(const std::string& owner) const {
     silence();
     std::vector<std::string> names;
-    const Handle opened = object(handle_.get(), owner);
+    const Handle opened = object(owner);
     if (!opened.valid()) return names;
     const auto append = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
-        static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+        auto& all = *static_cast<std::vector<std::string>*>(out);
+        if (all.size() >= most_names) return -1;
+        all.emplace_back(name);
         return 0;
     };
     hsize_t start = 0;
     if (H5Aiterate2(opened.get(), H5_INDEX_NAME, H5_ITER_INC, &start, append, &names) < 0) {
-        fail(owner, "cannot be listed");
+        refuse(owner, "cannot be listed");
     }
     return names;
 }
 
 void File::make_group(const std::string& path) {
     silence();
-    if (kind_of(handle_.get(), path) == H5I_GROUP) return;
+    if (kind_of(path) == H5I_GROUP) return;
     const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
     H5Pset_create_intermediate_group(links.get(), 1);
     const Handle made(H5Gcreate2(handle_.get(), path.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT),
@@ -482,8 +609,22 @@ void File::write_table(const std::string& path, const std::vector<Column>& colum
     write_dataset(path, bytes.data(), rows, {rows}, type.get(), type.get());
 }
 
+void File::refuse_foreign_below(const std::string& path) const {
+    if (!link_exists(path)) refuse(path, "no such group or dataset");
+    const std::string begin = path.empty() ? "" : path + "/";
+    if (kind_of(path) == H5I_DATASET) {
+        dataset(path);
+        return;
+    }
+    const auto found = below(path);
+    if (!found.links.empty()) refuse(begin + found.links.front(), "a link; accepted: data inside the file");
+    for (const auto& name : found.objects)
+        if (kind_of(begin + name) == H5I_DATASET) dataset(begin + name);
+}
+
 void File::copy(const File& from, const std::string& path, const std::string& to) {
     silence();
+    from.refuse_foreign_below(path);
     const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
     H5Pset_create_intermediate_group(links.get(), 1);
     if (H5Ocopy(from.handle_.get(), root_or(path).c_str(), handle_.get(), to.c_str(), H5P_DEFAULT,
@@ -494,7 +635,7 @@ void File::copy(const File& from, const std::string& path, const std::string& to
 void File::write_scalar(const std::string& owner, const std::string& name, std::int64_t file_type,
                         std::int64_t memory_type, const void* value) {
     silence();
-    const Handle opened = object(handle_.get(), owner);
+    const Handle opened = object(owner);
     if (!opened.valid()) fail(owner, "no such group or dataset");
     const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
     if (H5Aexists(opened.get(), name.c_str()) > 0) H5Adelete(opened.get(), name.c_str());

@@ -63,9 +63,15 @@ bool is_hdf5(const std::filesystem::path& path);
 /// A file that a user named and that cannot be used (missing, not HDF5, damaged, a dataset of the
 /// wrong kind) throws std::invalid_argument; everything else that fails throws std::runtime_error.
 /// Both messages are one line and begin with the file's name.
+///
+/// Files may be hostile. A file that is read never leads to another one: external links, datasets in external files
+/// and virtual datasets are refused wherever they are met, and no filter is loaded for it. Nothing is allocated
+/// before its size was checked. Files that crash the library are refused (trial.hpp); images in memory are not tried.
 class File {
 public:
     static File open_read(const std::filesystem::path& path);
+    /// The same of an image in memory; `name` stands for the file in messages.
+    static File from_image(std::span<const std::byte> image, const std::filesystem::path& name);
 
     /// A new file, kept in memory until `close` (the C library does not survive a full disk: closing
     /// a file it could not write ends in a crash, so it is never given one to write).
@@ -75,13 +81,13 @@ public:
     std::vector<char> image() const;
 
     /// Of a created file: writes it to its path, replacing what is there, and to the disk itself. Not
-    /// safe against a crash on the way: where that matters, write `image` through report::AtomicFile.
+    /// safe against a crash on the way: where that matters, write `image` through AtomicFile.
     /// After this nothing may be called. A created file that is never closed leaves no trace.
     void close();
 
     // Looking
 
-    /// A group or dataset of that path.
+    /// A group or dataset of that path. Refuses external links.
     bool exists(const std::string& path) const;
     bool is_group(const std::string& path) const;
     bool is_dataset(const std::string& path) const;
@@ -90,10 +96,15 @@ public:
     /// A dataset's shape, without reading it.
     Shape shape(const std::string& path) const;
 
-    // Reading: any numeric dataset is converted to what is asked for. At most `max_elements` are
-    // read, since a small file can promise a dataset of any size.
+    // Reading: any numeric dataset is converted to what is asked for. At most `max_elements` are read, since a small
+    // file can promise a dataset of any size; and what takes more than `free_bytes` in memory only where the file
+    // stores a part of it that compression explains.
 
-    static constexpr std::size_t default_max_elements = std::size_t{1} << 28;
+    static constexpr std::size_t default_max_elements = std::size_t{1} << 24;
+    static constexpr std::size_t free_bytes = std::size_t{1} << 24;
+    static constexpr std::size_t most_rows = std::size_t{1} << 20;        ///< of a table
+    static constexpr std::size_t longest_text = std::size_t{1} << 20;     ///< bytes of a text
+    static constexpr std::size_t most_names = std::size_t{1} << 20;       ///< of a group's members or attributes
 
     std::vector<double> read_doubles(const std::string& path, Shape& shape_out,
                                      std::size_t max_elements = default_max_elements) const;
@@ -150,6 +161,18 @@ private:
         : path_(std::move(path)), handle_(std::move(handle)), created_(created) {}
 
     Handle dataset(const std::string& path) const;
+    Handle object(const std::string& path) const;
+    bool link_exists(const std::string& path) const;
+    int kind_of(const std::string& path) const;
+    void refuse_foreign_data(const Handle& dataset, const std::string& path) const;
+    std::size_t rows_of(const std::string& path) const;
+    /// Of everything below a path, each thing once: names of links to data inside the file, and of other links.
+    struct Below {
+        std::vector<std::string> objects, links;
+    };
+    Below below(const std::string& path) const;
+    void read_everything() const;
+    void refuse_foreign_below(const std::string& path) const;
     Handle attribute(const std::string& object, const std::string& name) const;
     Handle table(const std::string& path) const;
     Handle column_type(const Handle& table, const std::string& path, const std::string& column) const;

@@ -175,7 +175,7 @@ TEST(H5File, CopiesWithAllBelowAndAttributes) {
     Shape shape;
     EXPECT_EQ(to.read_doubles("runs/all/group/data", shape), (std::vector<double>{1, 2, 3}));
     EXPECT_EQ(to.read_doubles("part/data", shape), (std::vector<double>{1, 2, 3}));
-    EXPECT_THROW(to.copy(from, "absent", "x"), std::runtime_error);
+    EXPECT_THROW(to.copy(from, "absent", "x"), std::invalid_argument);
     EXPECT_THROW(to.copy(from, "group", "part"), std::runtime_error) << "there already";
 }
 
