@@ -1,6 +1,8 @@
 #include "montecarlo/histogram.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <stdexcept>
 
@@ -20,6 +22,15 @@ std::uint64_t whole(double x) {
     if (!(x >= 0) || x > 0x1p53 || x != std::floor(x))
         throw std::invalid_argument("the histogram to be continued has a count that is no whole number");
     return static_cast<std::uint64_t>(x);
+}
+
+/// Counts as they are restored are the ones they were restored from, edge for edge, but for empty bins at the ends.
+void check_edges(const Counts& from, const Counts& restored) {
+    const auto begin = std::find(from.edges.begin(), from.edges.end(), restored.edges.front());
+    if (static_cast<std::size_t>(from.edges.end() - begin) < restored.edges.size() ||
+        !std::equal(restored.edges.begin(), restored.edges.end(), begin) ||
+        !std::is_sorted(from.edges.begin(), from.edges.end()))
+        throw std::invalid_argument("the histogram to be continued has other edges than this run's");
 }
 
 }  // namespace
@@ -55,6 +66,12 @@ std::uint64_t Bins::total() const {
     return out;
 }
 
+bool Bins::possible(std::uint64_t samples, std::uint64_t size) const {
+    const auto each = [&](const CountSum& count) { return count.possible(samples, size); };
+    const auto below = cumulative({0, bins_.size()});
+    return std::all_of(bins_.begin(), bins_.end(), each) && std::all_of(below.begin(), below.end(), each);
+}
+
 std::vector<CountSum> Bins::cumulative(Range range) const {
     std::vector<CountSum> out = {below_};
     for (std::size_t b = range.begin; b < range.end; ++b)
@@ -75,10 +92,12 @@ Counts LogHistogram::counts() const {
 
 void LogHistogram::restore(const Counts& counts) {
     bins_.restore(counts, counts.edges.empty() ? -1 : counts.edges.front() * bins_per_unit - first_);
+    check_edges(counts, this->counts());
 }
 
 double LogHistogram::wasserstein1_error(std::uint64_t samples, std::uint64_t size, double log_rms) const {
-    if (samples < 2 || !std::isfinite(log_rms)) return 0;
+    if (samples < 2 || log_rms == -std::numeric_limits<double>::infinity()) return 0;
+    if (!std::isfinite(log_rms)) return std::numeric_limits<double>::infinity();
     const auto range = bins_.occupied();
     const auto below = bins_.cumulative(range);
     double integral = 0, s = 0, error = 0;
@@ -117,6 +136,7 @@ void LinearHistogram::restore(const Counts& counts) {
     bins_.restore(counts, counts.edges.empty()
                               ? -1
                               : std::ldexp(counts.edges.front(), bins_per_unit_exponent - exponent_));
+    check_edges(counts, this->counts());
 }
 
 std::size_t LinearHistogram::memory() {

@@ -83,6 +83,9 @@ public:
 
     std::uint64_t total() const;
 
+    /// Can these be counts of so many samples of so many values?
+    bool possible(std::uint64_t samples, std::uint64_t size) const;
+
     /// Values below every edge of the range, over samples.
     std::vector<CountSum> cumulative(Range range) const;
 
@@ -114,6 +117,7 @@ public:
     Counts counts() const;
     void restore(const Counts& counts);
     std::uint64_t total() const { return bins_.total(); }
+    bool possible(std::uint64_t samples, std::uint64_t size) const { return bins_.possible(samples, size); }
 
     /// The distance (Wasserstein's, ∫ |F_S − F| ds) to be expected between the law of S samples of N values
     /// and that of infinitely many, relative to the root mean square: at every edge F_S is off by a normal
@@ -147,6 +151,7 @@ public:
     Counts counts() const;
     void restore(const Counts& counts);
     std::uint64_t total() const { return bins_.total(); }
+    bool possible(std::uint64_t samples, std::uint64_t size) const { return bins_.possible(samples, size); }
 
     static std::size_t memory();
 

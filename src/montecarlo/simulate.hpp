@@ -74,7 +74,13 @@ struct SamplingErrors {
     double wasserstein1 =
         0;  ///< of the law as a whole, relative to its rms (LogHistogram::wasserstein1_error)
 
-    double largest() const { return std::max({mean_square, window, collapsed, wasserstein1}); }
+    /// Infinite where one is no number: NaN never converges.
+    double largest() const {
+        const double out = std::max({mean_square, window, collapsed, wasserstein1});
+        return mean_square >= 0 && window >= 0 && collapsed >= 0 && wasserstein1 >= 0
+                   ? out
+                   : std::numeric_limits<double>::infinity();
+    }
     bool operator==(const SamplingErrors&) const = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace spectra::montecarlo {
@@ -45,7 +46,14 @@ double RunningMean::log_mean() const {
 }
 
 double RunningMean::relative_error() const {
-    return state_.mean > 0 ? error_of_mean(state_) / state_.mean : 0;
+    if (state_.mean == 0) return 0;
+    const double error = error_of_mean(state_) / state_.mean;
+    return error >= 0 ? error : std::numeric_limits<double>::infinity();
+}
+
+bool CountSum::possible(std::uint64_t samples, std::uint64_t most) const {
+    return Wide{sum} <= Wide{samples} * most && Wide{squares} <= Wide{most} * sum &&
+           Wide{sum} * sum <= Wide{samples} * squares;
 }
 
 double CountSum::standard_error(std::uint64_t samples) const {

@@ -29,7 +29,7 @@ public:
     double standard_error() const;
 
     /// Of numbers that are not negative, in any range: ln of the mean, and its standard error relative to it
-    /// (0 where all are 0).
+    /// (0 where all are 0; infinite where they are no numbers: nothing is known then).
     double log_mean() const;
     double relative_error() const;
 
@@ -52,6 +52,9 @@ struct CountSum {
     ///
     /// 0 with fewer than two.
     double standard_error(std::uint64_t samples) const;
+
+    /// Can these be the sums of that many counts, each of at most `most`? (Σc)²/S ≤ Σc² ≤ most·Σc.
+    bool possible(std::uint64_t samples, std::uint64_t most) const;
 
     bool operator==(const CountSum&) const = default;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -17,6 +19,23 @@ std::uint64_t below(std::span<const double> log_values, double log_s) {
 std::uint64_t up_to(std::span<const double> log_values, double log_s) {
     return static_cast<std::uint64_t>(std::upper_bound(log_values.begin(), log_values.end(), log_s) -
                                       log_values.begin());
+}
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+[[noreturn]] void damaged(const std::string& what) {
+    throw std::invalid_argument("the samples to be continued are damaged: " + what);
+}
+
+/// Of one sample: Σ s² / N, in any range.
+void add_mean_square(RunningMean& mean, std::span<const double> log_values) {
+    const double largest = log_values.back();
+    if (largest == -infinity) return mean.add(0, 0);
+    const double exponent = std::floor(2 * largest / std::numbers::ln2);
+    double sum = 0;
+    for (const double x : log_values) sum += std::exp(2 * x - exponent * std::numbers::ln2);
+    mean.add(sum / static_cast<double>(log_values.size()),
+             static_cast<long>(std::clamp(exponent, -0x1p40, 0x1p40)));
 }
 
 }  // namespace
@@ -79,33 +98,68 @@ void Tally::write(Simulation& out, bool histogram) const {
     out.linear = linear_.counts();
 }
 
-void Tally::restore(const Simulation& from) {
-    const auto size = static_cast<std::size_t>(size_);
-    const std::size_t total = static_cast<std::size_t>(std::max(from.samples, 0)) * size;
-    const auto damaged = [](const std::string& what) {
-        throw std::invalid_argument("the samples to be continued are damaged: " + what);
-    };
-    if (from.mean_square_state.count != from.samples)
-        damaged("the mean square is of " + std::to_string(from.mean_square_state.count) + " samples, not " +
+void Tally::restore(const Simulation& from, std::optional<double> precision) {
+    const auto& square = from.mean_square_state;
+    constexpr std::int64_t largest_unit = 1 << 30;  // 2^unit of a mean square: any depth there is
+    if (from.samples < 0 || !(from.seconds >= 0 && from.seconds < infinity))
+        damaged("samples or seconds are no count and no time");
+    if (square.count != from.samples)
+        damaged("the mean square is of " + std::to_string(square.count) + " samples, not " +
                 std::to_string(from.samples));
-    if (!from.log_values.empty()) {
-        if (from.log_values.size() != total)
-            damaged(std::to_string(from.log_values.size()) + " values, not " + std::to_string(total));
-        for (std::size_t k = 0; k < total; k += size) count(std::span(from.log_values).subspan(k, size));
-    } else if (from.samples > 0) {
-        histogram_.restore({from.log_edges, from.counts, from.count_squares, from.cumulative_squares,
-                            from.below, from.above});
-        linear_.restore(from.linear);
-        if (histogram_.total() != total || linear_.total() != total)
-            damaged("the counts do not add up to " + std::to_string(total));
-        samples_ = from.samples;
-        window_ = from.window;
-        collapsed_ = from.collapsed;
-        log_smallest_ = from.log_smallest;
-        log_largest_ = from.log_largest;
-    }
-    mean_square_ = RunningMean(from.mean_square_state);
+    if (!(square.mean >= 0 && square.mean < infinity) || !(square.squares >= 0 && square.squares < infinity) ||
+        std::abs(square.unit) > largest_unit)
+        damaged("the mean square, or its variance, is no number of at least 0");
+    if (!(from.log_floor < infinity)) damaged("the floor is no number");
+    if (!from.log_values.empty())
+        restore_values(from, precision);
+    else if (from.samples > 0)
+        restore_counts(from);
+    mean_square_ = RunningMean(square);
     log_floor_ = from.log_floor;
+}
+
+void Tally::restore_values(const Simulation& from, std::optional<double> precision) {
+    const auto size = static_cast<std::size_t>(size_);
+    const std::size_t total = static_cast<std::size_t>(from.samples) * size;
+    if (from.log_values.size() != total)
+        damaged(std::to_string(from.log_values.size()) + " values, not " + std::to_string(total));
+    RunningMean found;
+    for (std::size_t k = 0; k < total; k += size) {
+        const auto sample = std::span(from.log_values).subspan(k, size);
+        if (std::any_of(sample.begin(), sample.end(), [](double x) { return !(x < infinity); }) ||
+            !std::is_sorted(sample.begin(), sample.end()))
+            damaged("its values are not ascending numbers");
+        count(sample);
+        add_mean_square(found, sample);
+    }
+    if (!precision) return;
+    const RunningMean stored(from.mean_square_state);
+    const bool zero = stored.state().mean == 0 && found.state().mean == 0;
+    // Errors of a few per cent of themselves are no more than the values' rounding where samples hardly differ.
+    if (!zero && (!(std::abs(stored.log_mean() - found.log_mean()) <= *precision) ||
+                  !(std::abs(stored.relative_error() - found.relative_error()) <=
+                    *precision + 0.05 * found.relative_error())))
+        damaged("the mean square is not that of the values");
+}
+
+void Tally::restore_counts(const Simulation& from) {
+    const auto samples = static_cast<std::uint64_t>(from.samples), size = static_cast<std::uint64_t>(size_);
+    const std::uint64_t total = samples * size;
+    histogram_.restore(
+        {from.log_edges, from.counts, from.count_squares, from.cumulative_squares, from.below, from.above});
+    linear_.restore(from.linear);
+    if (histogram_.total() != total || linear_.total() != total)
+        damaged("the counts do not add up to " + std::to_string(total));
+    if (!histogram_.possible(samples, size) || !linear_.possible(samples, size) ||
+        !from.window.possible(samples, size) || !from.collapsed.possible(samples, size))
+        damaged("sums of squares that no counts have");
+    if (!(from.log_smallest <= from.log_largest) || !(from.log_largest < infinity))
+        damaged("the smallest value is not below the largest");
+    samples_ = from.samples;
+    window_ = from.window;
+    collapsed_ = from.collapsed;
+    log_smallest_ = from.log_smallest;
+    log_largest_ = from.log_largest;
 }
 
 std::size_t Tally::memory() {

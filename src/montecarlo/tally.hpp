@@ -2,6 +2,7 @@
 
 #include "montecarlo/simulate.hpp"
 
+#include <optional>
 #include <span>
 
 namespace spectra::montecarlo {
@@ -26,14 +27,19 @@ public:
 
     /// What it has counted; not values and law.
     void write(Simulation& out, bool histogram) const;
-    /// As after the samples of `from`.
-    void restore(const Simulation& from);
+    /// As after the samples of `from`, which may come from a file that someone changed: everything is checked
+    /// against everything else it implies, the mean square against the values where they are there. `precision` is
+    /// that of the values, relative; of quantiles (a quadrature's) nothing.
+    /// Throws std::invalid_argument where `from` cannot be the sum of samples.
+    void restore(const Simulation& from, std::optional<double> precision);
 
     static std::size_t memory();
 
 private:
     /// But for the running sums that depend on more than the values.
     void count(std::span<const double> log_values);
+    void restore_values(const Simulation& from, std::optional<double> precision);
+    void restore_counts(const Simulation& from);
 
     int size_;
     int samples_ = 0;

@@ -25,10 +25,28 @@ Totals::Totals(const Options& options, Simulation head, double log_mean_square, 
       waiting_(static_cast<std::size_t>(std::max(window, 1))),
       save_at_(begin_ + seconds(options.checkpoint_seconds)) {
     if (values) kept_.resize(static_cast<std::size_t>(options.samples) * size_);
+    if (options_.stop != nullptr && options_.checkpoint)
+        watcher_ = std::jthread([this](const std::stop_token& done) { watch(done); });
+}
+
+void Totals::watch(const std::stop_token& done) {
+    std::mutex own;
+    std::unique_lock lock(own);
+    std::condition_variable_any sleep;
+    while (!done.stop_requested() && !options_.stop->load())
+        sleep.wait_for(lock, done, std::chrono::milliseconds(100), [] { return false; });
+    if (done.stop_requested()) return;
+    {
+        const std::scoped_lock state(mutex_);
+        save_at_ = begin_;
+    }
+    checkpoint_if_due();
 }
 
 void Totals::resume(const Simulation& from) {
-    tally_.restore(from);
+    // The mean square is that of the matrix, before its singular values were found.
+    const auto precision = head_.precision == "f32" ? 1e-3 : 1e-6;
+    tally_.restore(from, head_.probes == 0 ? std::optional(precision) : std::nullopt);
     if (values_) std::copy(from.log_values.begin(), from.log_values.end(), kept_.begin());
     next_ = from.samples;
     seconds_before_ = from.seconds;

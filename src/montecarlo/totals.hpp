@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 namespace spectra::montecarlo {
 
@@ -29,6 +30,8 @@ public:
 
     /// finish() without a checkpoint, for a thread that has no time for one.
     void receive(int sample, Outcome outcome);
+    /// Also called, once, as soon as the run is asked to stop: samples that are being drawn may take longer than
+    /// the program is given.
     void checkpoint_if_due();
     /// Keeps what was added up by now.
     void end();
@@ -43,6 +46,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    void watch(const std::stop_token& done);
     std::optional<Outcome>& slot(int sample);
     void add(const Outcome& outcome);
     void look_at_errors();
@@ -68,6 +72,7 @@ private:
 
     bool saving_ = false;
     Clock::time_point save_at_;
+    std::jthread watcher_;  // last: it ends before the rest goes
 };
 
 }  // namespace spectra::montecarlo

@@ -1,7 +1,7 @@
 #include "report/runs_file.hpp"
 
 #include "h5/file.hpp"
-#include "report/atomic_file.hpp"
+#include "base/atomic_file.hpp"
 #include "report/metric_names.hpp"
 #include "report/page.hpp"
 #include "report/result_file.hpp"
@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -63,7 +64,8 @@ public:
         return file_.string_attribute(path(object), name).value_or("");
     }
     int integer(const std::string& object, const std::string& name) const {
-        return static_cast<int>(file_.integer_attribute(path(object), name).value_or(0));
+        const auto value = file_.integer_attribute(path(object), name).value_or(0);
+        return std::in_range<int>(value) ? static_cast<int>(value) : -1;
     }
     double number(const std::string& object, const std::string& name) const {
         return file_.double_attribute(path(object), name).value_or(std::numeric_limits<double>::quiet_NaN());
@@ -142,25 +144,23 @@ std::vector<std::pair<std::string, Agreement>> read_agreement(const Reader& in) 
     return all;
 }
 
-Run read_run(const h5::File& file, const StoredRun& stored) {
-    const Reader in(file, stored.group);
-    Run run;
-    run.name = stored.name;
-    run.title = in.text("network", "title");
-    run.mixer = in.text("network", "mixer");
-    run.branch = in.text("network", "branch");
-    run.activation = in.text("network", "activation");
-    run.depth = in.integer("network", "depth");
-    run.streams = in.integer("network", "streams");
-    run.width = in.integer("network", "width");
-    run.noise = in.total_noise();
-    run.seed = in.seed();
-    run.doubts = uncertified_parts(in);
-    run.certified = run.doubts.empty();
-    run.samples = in.integer("montecarlo", "samples");
-    run.metrics = read_metrics(in);
-    run.agreement = read_agreement(in);
-    return run;
+/// Can these be a run's numbers? Files may have been changed since they were written.
+bool sound(const Run& run) {
+    if (run.depth < 1 || run.streams < 1 || run.width < 1 || run.samples < 0 || !(run.noise >= 0)) return false;
+    const auto is_share = [](double x) { return x >= 0 && x <= 1 + 1e-9; };
+    for (const auto& [source, m] : run.metrics) {
+        const bool complete = std::none_of(metric_names.begin(), metric_names.end(), [&m = m](const auto& metric) {
+            return std::isnan(m.*metric.member);
+        });
+        if (!complete && run.certified) return false;
+        if (complete && !(m.mean_square >= 0 && is_share(m.window) && is_share(m.collapsed) &&
+                          is_share(m.effective_rank) && m.smallest >= 0 && m.smallest <= m.largest))
+            return false;
+    }
+    return std::all_of(run.agreement.begin(), run.agreement.end(), [&](const auto& entry) {
+        const Agreement& a = entry.second;
+        return !run.certified || (a.wasserstein1 >= 0 && is_share(a.kolmogorov_smirnov));
+    });
 }
 
 template <class T>
@@ -291,10 +291,22 @@ std::string row_of(const Run& run) {
 
 std::optional<std::string> stored_description(const StoredRun& stored) {
     try {
-        if (!is_result_file(stored.file)) return std::nullopt;
-        const h5::File file = h5::File::open_read(stored.file);
+        if (!h5::is_hdf5(stored.file)) return std::nullopt;
+        return stored_description(h5::File::open_read(stored.file), stored);
+    } catch (const std::exception&) {
+        return std::nullopt;
+    }
+}
+
+std::optional<std::string> stored_description(const h5::File& file, const StoredRun& stored) {
+    try {
+        if (!is_result_file(file)) return std::nullopt;
         if (!stored.group.empty() && !file.is_group(stored.group)) return std::nullopt;
-        return file.string_attribute(stored.group, "description");
+        auto description = file.string_attribute(stored.group, "description");
+        if (description && file.exists(stored.group.empty() ? "metrics" : stored.group + "/metrics") &&
+            !sound(read_run(file, stored)))
+            return std::nullopt;
+        return description;
     } catch (const std::exception&) {
         return std::nullopt;
     }
@@ -302,6 +314,27 @@ std::optional<std::string> stored_description(const StoredRun& stored) {
 
 Run read_run(const StoredRun& stored) {
     return read_run(h5::File::open_read(stored.file), stored);
+}
+
+Run read_run(const h5::File& file, const StoredRun& stored) {
+    const Reader in(file, stored.group);
+    Run run;
+    run.name = stored.name;
+    run.title = in.text("network", "title");
+    run.mixer = in.text("network", "mixer");
+    run.branch = in.text("network", "branch");
+    run.activation = in.text("network", "activation");
+    run.depth = in.integer("network", "depth");
+    run.streams = in.integer("network", "streams");
+    run.width = in.integer("network", "width");
+    run.noise = in.total_noise();
+    run.seed = in.seed();
+    run.doubts = uncertified_parts(in);
+    run.certified = run.doubts.empty();
+    run.samples = in.integer("montecarlo", "samples");
+    run.metrics = read_metrics(in);
+    run.agreement = read_agreement(in);
+    return run;
 }
 
 void write_runs_file(RunsReport& report, const std::vector<StoredRun>& stored,
@@ -376,7 +409,7 @@ std::string terminal_page(const RunsReport& report, int columns, bool colour, bo
         const std::string name = page.text(run.name);
         if (width_of(name) > first) page.verbatim(name);
         const std::string line = padded(width_of(name) > first ? "" : name, first) + row_of(run);
-        page.verbatim(run.certified ? line : page.paint(line, "31"));
+        page.verbatim(run.certified ? page.text(line) : page.paint(line, "31"));
     }
     if (shown < report.runs.size()) page.entry("", fmt::format("and {} more", report.runs.size() - shown));
     page.blank();
@@ -387,7 +420,7 @@ std::string terminal_page(const RunsReport& report, int columns, bool colour, bo
         page.entry("", "!: not certified.");
     if (!report.files.empty()) {
         page.blank();
-        for (const auto& file : report.files) page.verbatim("wrote " + file);
+        for (const auto& file : report.files) page.verbatim(page.text("wrote " + file));
     }
     return page.take();
 }

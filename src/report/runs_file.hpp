@@ -8,6 +8,10 @@
 #include <utility>
 #include <vector>
 
+namespace spectra::h5 {
+class File;
+}
+
 /// Results of many networks, and the file that holds them:
 ///
 ///     / attributes       those of every result file (result_file.hpp)
@@ -55,9 +59,13 @@ struct RunsReport {
 /// The description (Provenance) that is stored with a run. Nothing where there is no such run, or its file
 /// is none of ours or damaged. Never throws.
 std::optional<std::string> stored_description(const StoredRun& stored);
+/// The same of an open file, whatever `stored.file` says.
+std::optional<std::string> stored_description(const h5::File& file, const StoredRun& stored);
 
-/// What is said of a stored run.
+/// What is said of a stored run. Throws std::invalid_argument, in one line, where the file cannot be read.
 Run read_run(const StoredRun& stored);
+/// The same of an open file, whatever `stored.file` says.
+Run read_run(const h5::File& file, const StoredRun& stored);
 
 /// Brings runs together in one file and fills `report.runs`. `path` may be one of the files the runs come
 /// from. A reader never sees half a file, and on failure (std::runtime_error) an earlier one is untouched.

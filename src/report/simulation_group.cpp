@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace spectra::report {
@@ -38,12 +39,12 @@ void write_histogram(h5::File& file, const Simulation& simulation) {
 /// Reads what must be there.
 class Reader {
 public:
-    explicit Reader(const std::filesystem::path& path) : path_(path), file_(h5::File::open_read(path)) {}
+    Reader(const h5::File& file, const std::string& name) : file_(file), name_(name) {}
 
     const h5::File& file() const { return file_; }
-    std::vector<double> vector(const std::string& path) const {
+    std::vector<double> vector(const std::string& path, std::size_t most = h5::File::default_max_elements) const {
         h5::Shape shape;
-        return file_.read_doubles(path, shape);
+        return file_.read_doubles(path, shape, most);
     }
     double number(const std::string& object, const char* name) const {
         return found(file_.double_attribute(object, name), name);
@@ -57,11 +58,11 @@ private:
     T found(const std::optional<T>& value, const char* name) const {
         if (value) return *value;
         throw std::invalid_argument(fmt::format(
-            "{}: its simulation cannot be continued (no attribute {} in /{})", path_.string(), name, group));
+            "{}: its simulation cannot be continued (no attribute {} in /{})", name_, name, group));
     }
 
-    std::filesystem::path path_;
-    h5::File file_;
+    const h5::File& file_;
+    const std::string& name_;
 };
 
 }  // namespace
@@ -108,24 +109,32 @@ void write_simulation(h5::File& file, const Simulation& simulation) {
     attribute("mean_square_squares", simulation.mean_square_state.squares);
 }
 
-std::optional<Simulation> read_simulation(const std::filesystem::path& path) {
-    const Reader reader(path);
-    if (!is_result_file(path))
-        throw std::invalid_argument(path.string() + ": not a result file of spectra; nothing to continue");
+std::optional<Simulation> read_simulation(const std::filesystem::path& path, std::size_t most_values) {
+    return read_simulation(h5::File::open_read(path), path.string(), most_values);
+}
+
+std::optional<Simulation> read_simulation(const h5::File& file, const std::string& name, std::size_t most_values) {
+    const Reader reader(file, name);
+    if (!is_result_file(file))
+        throw std::invalid_argument(name + ": not a result file of spectra; nothing to continue");
     if (!reader.file().is_group(group)) return {};
     Simulation out;
-    out.samples = static_cast<int>(reader.integer("samples"));
+    const auto samples = reader.integer("samples");
+    if (samples < 0 || samples > std::numeric_limits<int>::max())
+        throw std::invalid_argument(
+            fmt::format("{}: its simulation cannot be continued ({} samples)", name, samples));
+    out.samples = static_cast<int>(samples);
     if (out.samples == 0) return {};
     out.device = reader.text("device");
     out.seconds = reader.number(group, "seconds");
     out.log_floor = reader.number(group, "log_floor");
     out.fingerprint = reader.text("fingerprint");
-    out.mean_square_state.count = static_cast<long>(reader.integer("mean_square_count"));
-    out.mean_square_state.unit = static_cast<long>(reader.integer("mean_square_unit"));
+    out.mean_square_state.count = reader.integer("mean_square_count");
+    out.mean_square_state.unit = reader.integer("mean_square_unit");
     out.mean_square_state.mean = reader.number(group, "mean_square_scaled");
     out.mean_square_state.squares = reader.number(group, "mean_square_squares");
     if (reader.file().is_dataset(group + "/log_singular_values")) {
-        out.log_values = reader.vector(group + "/log_singular_values");
+        out.log_values = reader.vector(group + "/log_singular_values", most_values);
         return out;
     }
     out.log_edges = reader.vector(group + "/edges");

@@ -2,8 +2,12 @@
 
 #include "h5/file.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <utility>
 
 namespace spectra::report {
 namespace {
@@ -11,27 +15,43 @@ namespace {
 /// The group of one run.
 class Reader {
 public:
-    Reader(const h5::File& file, const std::string& group)
-        : file_(file), prefix_(group.empty() ? "" : group + "/") {}
+    Reader(const h5::File& file, const StoredRun& stored)
+        : file_(file), name_(stored.file.string()), prefix_(stored.group.empty() ? "" : stored.group + "/") {}
 
     bool has(const std::string& path) const { return file_.exists(prefix_ + path); }
     std::vector<double> doubles(const std::string& path) const {
         h5::Shape shape;
-        return has(path) ? file_.read_doubles(prefix_ + path, shape) : std::vector<double>();
+        // Singular values are the largest set there is.
+        constexpr std::size_t most = std::size_t{1} << 28;
+        return has(path) ? file_.read_doubles(prefix_ + path, shape, most) : std::vector<double>();
     }
     double number(const std::string& object, const std::string& name, double otherwise = 0) const {
         return file_.double_attribute(prefix_ + object, name).value_or(otherwise);
     }
     int integer(const std::string& object, const std::string& name) const {
-        return static_cast<int>(file_.integer_attribute(prefix_ + object, name).value_or(0));
+        const auto value = file_.integer_attribute(prefix_ + object, name).value_or(0);
+        return std::in_range<int>(value) ? static_cast<int>(value) : 0;
     }
     std::string text(const std::string& object, const std::string& name) const {
         return file_.string_attribute(prefix_ + object, name).value_or("");
     }
 
+    [[noreturn]] void refuse(const std::string& path, const std::string& what) const {
+        throw std::invalid_argument(name_ + ": " + prefix_ + path + ": " + what);
+    }
+    /// What `make` makes of numbers at `path`, which may be those of no law.
+    template <class Make>
+    Spectrum law(const std::string& path, const Make& make) const {
+        try {
+            return make();
+        } catch (const std::invalid_argument& error) {
+            refuse(path, error.what());
+        }
+    }
+
 private:
     const h5::File& file_;
-    std::string prefix_;
+    std::string name_, prefix_;
 };
 
 Network read_network(const Reader& in) {
@@ -41,6 +61,8 @@ Network read_network(const Reader& in) {
     network.mixer_name = in.text("network", "mixer");
     network.title = in.text("network", "title");
     const auto entries = in.doubles("network/mixers");
+    if (!std::all_of(entries.begin(), entries.end(), [](double x) { return std::isfinite(x); }))
+        in.refuse("network/mixers", "has entries that are not finite");
     const auto n = static_cast<Eigen::Index>(network.streams);
     using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     for (std::size_t at = 0; n > 0 && at + static_cast<std::size_t>(n * n) <= entries.size();
@@ -72,7 +94,7 @@ dyson::Theory read_theory(const Reader& in, dyson::Method method) {
     const auto atoms = in.doubles(group + "/log_atoms");
     for (std::size_t k = 0; k + 1 < atoms.size(); k += 2) density.atoms.push_back({atoms[k], atoms[k + 1]});
     if (!density.log_s.empty() || !density.atoms.empty())
-        theory.law = Spectrum::from_density(std::move(density));
+        theory.law = in.law(law, [&] { return Spectrum::from_density(std::move(density)); });
 
     theory.summary.certified = in.integer(group, "certified") != 0;
     theory.summary.message = in.text(group, "message");
@@ -103,11 +125,14 @@ montecarlo::Simulation read_simulation(const Reader& in) {
     out.converged = in.integer(group, "converged") != 0;
     out.log_floor = in.number(group, "log_floor", -std::numeric_limits<double>::infinity());
     if (in.has(group + "/log_singular_values")) {
-        out.law = Spectrum::from_log_values(in.doubles(group + "/log_singular_values"), out.log_floor);
+        const auto values = in.doubles(group + "/log_singular_values");
+        out.law = in.law(group, [&] { return Spectrum::from_log_values(values, out.log_floor); });
     } else {
-        out.law =
-            Spectrum::from_histogram(in.doubles(group + "/edges"), in.doubles(group + "/counts"),
-                                     in.number(group, "below"), in.number(group, "above"), out.log_floor);
+        const auto edges = in.doubles(group + "/edges"), counts = in.doubles(group + "/counts");
+        out.law = in.law(group, [&] {
+            return Spectrum::from_histogram(edges, counts, in.number(group, "below"), in.number(group, "above"),
+                                            out.log_floor);
+        });
     }
     return out;
 }
@@ -132,9 +157,12 @@ std::optional<montecarlo::ExpectedDistance> read_expected(const Reader& in, cons
 }  // namespace
 
 Report read_report(const StoredRun& stored) {
-    const h5::File file = h5::File::open_read(stored.file);
-    const Reader in(file, stored.group);
-    const Run run = read_run(stored);
+    return read_report(h5::File::open_read(stored.file), stored);
+}
+
+Report read_report(const h5::File& file, const StoredRun& stored) {
+    const Reader in(file, stored);
+    const Run run = read_run(file, stored);
     Report report;
     report.provenance.seed = run.seed;
     report.network = read_network(in);

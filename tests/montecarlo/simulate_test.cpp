@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <future>
 #include <limits>
 #include <numbers>
 #include <span>
@@ -433,6 +434,15 @@ TEST(Simulate, MemoryNeeded) {
     EXPECT_EQ(montecarlo::memory_needed(vast, settings), std::numeric_limits<std::size_t>::max());
 }
 
+std::string refusal(const Network& other, const Options& with) {
+    try {
+        simulate(other, with);
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
 Simulation after(const Network& network, Options settings, int samples) {
     settings.samples = samples;
     return stored(simulate(network, settings));
@@ -525,14 +535,6 @@ TEST(Simulate, OtherSamplesAreNotContinued) {
     auto settings = options(9);
     const auto first = after(network, settings, 4);
     settings.resume = &first;
-    const auto refusal = [](const Network& other, const Options& with) -> std::string {
-        try {
-            simulate(other, with);
-        } catch (const std::invalid_argument& error) {
-            return error.what();
-        }
-        return "accepted";
-    };
     EXPECT_EQ(refusal(network, settings), "accepted");
     auto other = settings;
     other.seed = 2;
@@ -778,5 +780,80 @@ TEST(Simulate, AHistogramsMemoryDoesNotGrowWithTheSamples) {
 }
 
 #endif
+
+TEST(Simulate, SamplesThatSomeoneChangedAreNotContinued) {
+    const auto network = draw_network(mixers::Family::bistochastic, 2, 3, 4, 0.1);
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN(), huge = 1e300;
+    for (const Keep keep : {Keep::values, Keep::histogram}) {
+        auto settings = options(8, 1);
+        settings.keep = keep;
+        const auto good = after(network, settings, 4);
+        settings.resume = &good;
+        EXPECT_EQ(refusal(network, settings), "accepted");
+        const auto refuses = [&](const char* what, auto change) {
+            auto changed = good;
+            change(changed);
+            settings.resume = &changed;
+            EXPECT_NE(refusal(network, settings), "accepted") << what;
+        };
+        for (const double bad : {nan, -1.0}) {
+            refuses("mean", [&](Simulation& s) { s.mean_square_state.mean = bad; });
+            refuses("squares", [&](Simulation& s) { s.mean_square_state.squares = bad; });
+            refuses("seconds", [&](Simulation& s) { s.seconds = bad; });
+        }
+        refuses("floor", [&](Simulation& s) { s.log_floor = nan; });
+        refuses("unit", [](Simulation& s) { s.mean_square_state.unit = std::int64_t{1} << 40; });
+        if (keep == Keep::values) {
+            refuses("another mean", [](Simulation& s) { s.mean_square_state.mean *= 1.001; });
+            refuses("no spread", [](Simulation& s) { s.mean_square_state.squares = 0; });
+            refuses("another value", [](Simulation& s) { s.log_values.back() += 0.1; });
+            refuses("no number", [&](Simulation& s) { s.log_values.front() = nan; });
+            refuses("infinite", [](Simulation& s) { s.log_values.back() = infinity; });
+            refuses("order", [](Simulation& s) { std::swap(s.log_values.front(), s.log_values.back()); });
+        } else {
+            refuses("squares of counts", [](Simulation& s) { s.count_squares.back() = 0; });
+            refuses("large squares", [&](Simulation& s) { s.count_squares.back() = huge; });
+            refuses("window", [](Simulation& s) { s.window.sum = 1000; });
+            refuses("window's squares", [](Simulation& s) { s.window.squares = 1000; });
+            refuses("collapsed", [](Simulation& s) { s.collapsed.squares = ~std::uint64_t{0}; });
+            refuses("extremes", [&](Simulation& s) { s.log_largest = nan; });
+            refuses("order of extremes", [](Simulation& s) { std::swap(s.log_smallest, s.log_largest); });
+            refuses("an edge", [](Simulation& s) { s.log_edges.back() += 1e-9; });
+            refuses("a linear count", [](Simulation& s) { s.linear.counts.back() += 1; });
+        }
+    }
+}
+
+TEST(Simulate, WhatIsNoNumberHasNotConverged) {
+    using montecarlo::RunningMean;
+    using montecarlo::SamplingErrors;
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ((SamplingErrors{0.1, 0.2, 0.3, 0.05}.largest()), 0.3);
+    for (const auto& errors :
+         {SamplingErrors{nan, 0, 0, 0}, SamplingErrors{0, nan, 0, 0}, SamplingErrors{0, 0, nan, 0},
+          SamplingErrors{0, 0, 0, nan}})
+        EXPECT_EQ(errors.largest(), infinity);
+    EXPECT_EQ(RunningMean({4, 0, nan, 0}).relative_error(), infinity);
+    EXPECT_EQ(RunningMean({4, 0, 1, nan}).relative_error(), infinity);
+}
+
+TEST(Simulate, WhatIsFinishedIsSavedAtOnceWhereTheRunIsStopped) {
+    // A sample takes a second or more; a run looks ten times a second whether it is to stop.
+    const auto network = draw_network(mixers::Family::cayley, 2, 2, 700, 0.1);
+    std::atomic<bool> stop = false;
+    std::atomic<int> saved = 0, finished = 0;
+    auto settings = options(1000, 1);
+    settings.stop = &stop;
+    settings.checkpoint_seconds = 1e6;
+    settings.checkpoint = [&](const Simulation& so_far) { saved = so_far.samples; };
+    settings.progress = [&](int done, int) { finished = done; };
+    auto running = std::async(std::launch::async, [&] { return simulate(network, settings); });
+    while (finished == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the second sample has begun
+    stop = true;
+    while (running.wait_for(std::chrono::milliseconds(5)) == std::future_status::timeout && saved == 0) continue;
+    EXPECT_EQ(saved, 1) << "before the second sample is finished";
+    EXPECT_EQ(running.get().samples, 2);
+}
 
 }  // namespace
