@@ -1,10 +1,12 @@
 #include "validate.hpp"
 
 #include "analyse.hpp"
+#include "checkpoint/script_scan.hpp"
+#include "checkpoint/torch_file.hpp"
 #include "console.hpp"
 #include "exit_status.hpp"
 #include "interrupt.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "output_files.hpp"
 #include "report/terminal.hpp"
 #include "trained/layouts.hpp"
@@ -49,7 +51,7 @@ int list_files(const ValidateRequest& r) {
         else
             print(trained::listing(file, page_columns()) + (r.files.size() > 1 ? "\n" : ""));
     }
-    if (r.json) print((objects.size() == 1 ? objects.front() : objects).dump(2) + "\n");
+    if (r.json) print_json(objects.size() == 1 ? objects.front() : objects);
     return done;
 }
 
@@ -117,9 +119,29 @@ bool needs_a_model(const ValidateRequest& r) {
     return false;
 }
 
+bool confirm_scripts(const ValidateRequest& r) {
+    if (r.list) return false;
+    bool confirmed = false;
+    for (const auto& name : r.files) {
+        const checkpoint::MappedFile mapped(name);
+        const auto file = TensorFile::from_bytes(mapped.bytes(), name);
+        if (file.kind() != checkpoint::Kind::torch_script || !must_run(r, file)) continue;
+        const checkpoint::ZipArchive archive(mapped.bytes(), name);
+        checkpoint::refuse_unsafe_script(archive, checkpoint::torch_root(archive, name), name);
+        if (r.run_script || confirmed) continue;
+        const std::string what =
+            name + ": a TorchScript module is a program, and would run with your rights (SECURITY.md)";
+        if (!ask(what + ". Run it?"))
+            throw std::invalid_argument(what + "; accepted: --run-script, if you trust its author");
+        confirmed = true;
+    }
+    return confirmed;
+}
+
 int validate(const ValidateRequest& r, const std::string& command, const Measurer& measure) {
     check_conflicts(r);
     if (r.list) return list_files(r);
+    confirm_scripts(r);
     for (const auto& name : r.files) {
         const auto file = TensorFile::open(name);
         if (must_run(r, file) && !measure)
@@ -128,6 +150,8 @@ int validate(const ValidateRequest& r, const std::string& command, const Measure
     }
     for (std::size_t k = 0; k < r.files.size(); ++k)
         check_writable(output_files(stem_of(r, k), r.plot), r.force);
+    if (r.files.size() > 1 && !r.force)
+        for (const auto& figure : output_files(stem_of(r), r.plot).figures) refuse_symbolic_link(figure);
 
     catch_interrupts();
     Progress progress(!r.quiet);
@@ -158,11 +182,12 @@ int validate(const ValidateRequest& r, const std::string& command, const Measure
         Json object = all.size() == 1 ? objects.front()
                                       : Json{{"checkpoints", objects}, {"verdict", pass ? "PASS" : "FAIL"}};
         object["files"] = written;
-        print(object.dump(2) + "\n");
+        print_json(object);
     } else {
         for (const auto& v : all)
             print(validation::validation_page(v, page_columns(), use_colour(), report::locale_is_utf8()) +
-                  "\n");
+                      "\n",
+                  Colours::kept);
         if (all.size() > 1) print(validation::evolution_table(all) + "\n");
         if (!r.quiet) print(fmt::format("files: {}\n", fmt::join(written, ", ")));
     }

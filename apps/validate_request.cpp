@@ -23,6 +23,7 @@ void add_model_options(CLI::App& app, ValidateRequest& r) {
                     fmt::join(trained::layout_names(), ", ")),
         [&r](const auto&, const auto& text) { r.layout = text; });
     add.flag("--list", "say what is inside the files, and do nothing else", r.list);
+    add.flag("--run-script", "run TorchScript modules, which are programs (SECURITY.md); without it, ask", r.run_script);
     add.number("--noise", "C", "0.05",
                "weight files: total variance assumed of the branches, which are not run", r.noise);
 }

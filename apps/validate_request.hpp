@@ -26,6 +26,7 @@ struct ValidateRequest {
     std::optional<double> noise;
     std::optional<std::vector<validation::Requirement>> require;
     bool list = false;
+    bool run_script = false;  ///< TorchScript modules may be run
     std::string device = "auto";
     std::string precision = "f64";
     std::uint64_t seed = 1;

@@ -3,6 +3,7 @@
 #include "console.hpp"
 #include "interrupt.hpp"
 #include "torch_program/described_model.hpp"
+#include "torch_program/script_output.hpp"
 #include "train/measure.hpp"
 #include "train/script_module.hpp"
 #include "train/trainer.hpp"
@@ -176,6 +177,7 @@ void measure_checkpoint(const ValidateRequest& r, const checkpoint::TensorFile& 
 }
 
 void measure_script(const ValidateRequest& r, const checkpoint::TensorFile& file, Validation& v) {
+    const ScriptOutput aside;
     const ScriptModule module(file.where(), chosen_device(r.device));
     v.layout = "TorchScript";
     if (!r.input && r.shape.empty())

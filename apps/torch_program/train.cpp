@@ -126,6 +126,7 @@ std::string device_words(const torch::Device& device) {
 /// Checks that the files may be written.
 void check_files(const TrainRequest& r, const std::filesystem::path& checkpoint, const OutputFiles& files) {
     check_writable(files, r.force || r.resume);
+    if (!r.force) refuse_symbolic_link(checkpoint);
     if (std::filesystem::exists(checkpoint) && !r.resume && !r.force)
         load_checkpoint(checkpoint);  // one of ours may be replaced; of anything else it says what it is
 }
@@ -208,8 +209,7 @@ int train_models(const TrainRequest& r, const std::string& command) {
         if (!r.json) print(training_page(report) + fmt::format("\n{}\n\n", fmt::join(written, "  ")));
     }
     if (r.json)
-        print((seeds.size() == 1 && !objects.empty() ? objects.front() : Json{{"runs", objects}}).dump(2) +
-              "\n");
+        print_json(seeds.size() == 1 && !objects.empty() ? objects.front() : Json{{"runs", objects}});
     else if (reports.size() > 1)
         print(seeds_line(reports));
     return interrupted() ? static_cast<int>(was_interrupted) : status;

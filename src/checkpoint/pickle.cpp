@@ -1,7 +1,7 @@
 #include "checkpoint/pickle.hpp"
 
 #include "checkpoint/torch_names.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 

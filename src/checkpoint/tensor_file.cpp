@@ -2,7 +2,7 @@
 
 #include "checkpoint/safetensors.hpp"
 #include "checkpoint/torch_file.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "checkpoint/torch_file.hpp"
 
 #include "checkpoint/pickle.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 

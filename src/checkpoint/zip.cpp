@@ -1,6 +1,6 @@
 #include "checkpoint/zip.hpp"
 
-#include "network/input.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 

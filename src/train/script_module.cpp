@@ -1,5 +1,6 @@
 #include "train/script_module.hpp"
 
+#include <caffe2/serialize/read_adapter_interface.h>
 #include <caffe2/serialize/versions.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/serialization/import.h>
@@ -8,9 +9,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <optional>
 
 #include "checkpoint/bytes.hpp"
+#include "checkpoint/script_scan.hpp"
 #include "checkpoint/tensor_file.hpp"
 #include "checkpoint/torch_file.hpp"
 #include "random/stream.hpp"
@@ -23,10 +26,7 @@ using torch::Tensor;
 namespace {
 
 /// The number in the record `version`; nothing where there is none.
-std::optional<std::uint64_t> format_version(const std::filesystem::path& file) {
-    const checkpoint::MappedFile mapped(file.string());
-    const checkpoint::ZipArchive archive(mapped.bytes(), file.string());
-    const auto root = checkpoint::torch_root(archive, file.string());
+std::optional<std::uint64_t> format_version(const checkpoint::ZipArchive& archive, const std::string& root) {
     for (const auto* const record : {"version", ".data/version"})
         if (const auto* const entry = archive.find(root + record)) {
             const auto text = checkpoint::as_text(archive.bytes(*entry));
@@ -36,6 +36,22 @@ std::optional<std::uint64_t> format_version(const std::filesystem::path& file) {
         }
     return std::nullopt;
 }
+
+/// Lets Torch read bytes in memory.
+class BytesReader : public caffe2::serialize::ReadAdapterInterface {
+public:
+    explicit BytesReader(checkpoint::Bytes bytes) : bytes_(bytes) {}
+    std::size_t size() const override { return bytes_.size(); }
+    std::size_t read(std::uint64_t at, void* out, std::size_t count, const char*) const override {
+        if (at >= bytes_.size()) return 0;
+        count = std::min<std::size_t>(count, bytes_.size() - at);
+        std::memcpy(out, bytes_.data() + at, count);
+        return count;
+    }
+
+private:
+    checkpoint::Bytes bytes_;
+};
 
 /// The line of an exception that says what happened: the operator's own, after the interpreter's traceback.
 std::string reason(const std::exception& error) {
@@ -98,17 +114,27 @@ bool is_whole(checkpoint::Dtype dtype) {
 
 ScriptModule::ScriptModule(const std::filesystem::path& file, torch::Device device)
     : where_(file.string()), device_(device) {
-    const auto kind = checkpoint::TensorFile::open(file).kind();
+    // What is scanned is what is loaded: a copy, which nobody else can change meanwhile.
+    std::vector<std::byte> bytes;
+    {
+        const checkpoint::MappedFile mapped(where_);
+        bytes.assign(mapped.bytes().begin(), mapped.bytes().end());
+    }
+    const auto kind = checkpoint::TensorFile::from_bytes(bytes, where_).kind();
     if (kind != checkpoint::Kind::torch_script)
         refuse(where_, fmt::format("is {}, not a TorchScript module", checkpoint::name(kind)));
-    const auto format = format_version(file);
+    const checkpoint::ZipArchive archive(bytes, where_);
+    const auto root = checkpoint::torch_root(archive, where_);
+    checkpoint::refuse_unsafe_script(archive, root, where_);
+    const auto format = format_version(archive, root);
     constexpr auto newest = caffe2::serialize::kMaxSupportedFileFormatVersion;
     if (format && *format > newest)
         refuse(where_,
                fmt::format("is in format {} of a newer PyTorch; this program's Torch {} reads up to {}",
                            *format, TORCH_VERSION, newest));
     try {
-        module_ = std::make_shared<torch::jit::Module>(torch::jit::load(file.string(), device));
+        module_ = std::make_shared<torch::jit::Module>(
+            torch::jit::load(std::make_shared<BytesReader>(bytes), device));
     } catch (const std::exception& error) {
         if (const auto op = unknown_operator(error); !op.empty())
             refuse(where_,

@@ -15,6 +15,9 @@ namespace spectra::train {
 /// a tuple or list). Whatever is wrong throws std::invalid_argument, one line that begins with the file's
 /// name.
 ///
+/// A module is a program. Loading and running it runs its author's code, within what
+/// checkpoint::refuse_unsafe_script leaves it, which is applied first.
+///
 /// The file says by a number (the record `version`) which format it is in, not which PyTorch wrote it.
 /// PyTorch refuses numbers above its own; here such a file is refused with both numbers and the version of
 /// this Torch. One of a known number may still call an operator that only newer versions have: the message
