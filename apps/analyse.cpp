@@ -143,7 +143,8 @@ void print_report(const Request& request, const report::Report& report) {
         print(report::to_json(report) + "\n");
     } else if (!request.quiet) {
         print(report::terminal_page(report, page_columns(), use_colour()) +
-              (report.green ? green_table(*report.green) : ""));
+              (report.green ? green_table(*report.green) : ""),
+              Colours::kept);
     }
 }
 
@@ -263,7 +264,9 @@ int analyse(const Request& request, const std::string& command) {
         request.plots);
     check_writable(files, request.force);
     if (request.resume && std::filesystem::exists(files.result))
-        analysis.done = report::read_simulation(files.result);
+        analysis.done = report::read_simulation(
+            files.result, static_cast<std::size_t>(analysis.simulation.samples) *
+                              static_cast<std::size_t>(analysis.described.network.size()));
 
     catch_interrupts();
     const auto origin = provenance(command, request.seed);

@@ -11,7 +11,7 @@
 #include "info.hpp"
 #include "man.hpp"
 #include "nearest.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "request.hpp"
 #include "sweep.hpp"
 #include "values.hpp"
@@ -153,6 +153,14 @@ void refuse_extras(const CommandLine& line) {
     }
 }
 
+std::vector<char*> with_word(char** arguments, const char* word) {
+    std::vector<char*> out;
+    for (; *arguments != nullptr; ++arguments) out.push_back(*arguments);
+    out.push_back(const_cast<char*>(word));
+    out.push_back(nullptr);
+    return out;
+}
+
 int dispatch(CommandLine& line, const std::string& command, char** arguments, const TorchCommands& torch) {
     refuse_extras(line);
     if (line.train->parsed()) {
@@ -162,7 +170,11 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
     }
     if (line.validate->parsed()) {
         check_conflicts(line.validate_request);
-        if (!torch.measure && needs_a_model(line.validate_request)) start_torch_program(arguments);
+        if (!torch.measure && needs_a_model(line.validate_request)) {
+            // Asked once, here: no need for Torch to be refused.
+            const bool confirmed = confirm_scripts(line.validate_request);
+            start_torch_program(confirmed ? with_word(arguments, "--run-script").data() : arguments);
+        }
         return validate(line.validate_request, command, torch.measure);
     }
     if (line.depth->parsed()) return depth_limit(line.depth_request, command);

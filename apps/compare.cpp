@@ -1,7 +1,8 @@
 #include "compare.hpp"
 
 #include "console.hpp"
-#include "report/atomic_file.hpp"
+#include "base/atomic_file.hpp"
+#include "base/text.hpp"
 #include "report/comparison.hpp"
 #include "report/terminal.hpp"
 #include "sweep.hpp"
@@ -37,7 +38,7 @@ void write_tables(const CompareRequest& request, const report::Table& table, rep
                   const std::filesystem::path& result) {
     for (const auto& format : request.tables) {
         const auto path = ending_in(result, "." + format);
-        report::AtomicFile file(path);
+        AtomicFile file(path);
         file.write(format == "md"    ? report::to_markdown(table)
                    : format == "csv" ? report::to_csv(table)
                                      : report::to_latex(table));
@@ -95,7 +96,7 @@ int compare(const CompareRequest& request, const std::string& command) {
     output.page = [&](const report::RunsReport& report) {
         std::string page =
             report::to_page(table, page_columns(), use_colour(), report::locale_is_utf8()) + "\n";
-        for (const auto& file : report.files) page += "wrote " + file + "\n";
+        for (const auto& file : report.files) page += "wrote " + printable(file) + "\n";
         return page;
     };
     return run_grid(described(request.grid), command, output);

@@ -1,5 +1,6 @@
 #include "console.hpp"
 
+#include "base/text.hpp"
 #include "montecarlo/ranks/launch.hpp"
 
 #include <fmt/format.h>
@@ -10,37 +11,76 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace spectra::cli {
 
 std::string one_line(std::string_view message) {
-    std::string line;
-    for (const char c : message) line += std::iscntrl(static_cast<unsigned char>(c)) ? ' ' : c;
+    std::string line(message);
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
     while (!line.empty() && line.back() == ' ') line.pop_back();
-    return line;
+    return printable(line);
 }
 
 namespace {
 
-/// Of several processes of one run the first speaks.
+/// In a run of several processes the first one speaks.
 bool speaks() {
     static const bool first = montecarlo::launch().rank == 0;
     return first;
 }
 
+/// Length of the colour code that begins `text` ("\x1b[1;36m"); 0 where none does.
+std::size_t colour_code(std::string_view text) {
+    if (!text.starts_with("\x1b[")) return 0;
+    const auto end = text.find_first_not_of("0123456789;", 2);
+    return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+std::string printable_page(std::string_view page) {
+    std::string out;
+    while (!page.empty()) {
+        const auto code = colour_code(page);
+        const auto end = code > 0 ? code : std::min(page.find('\x1b', 1), page.size());
+        const auto part = page.substr(0, end);
+        out += code > 0 ? std::string(part) : printable(part, Lines::keep);
+        page.remove_prefix(end);
+    }
+    return out;
+}
+
 }  // namespace
 
 void print_error(std::string_view message) {
-    if (!speaks()) return;
-    const std::string line = "spectra: " + one_line(message) + "\n";
+    // A process that was told it is not the first one reports its own errors all the same: the first one may not
+    // exist (the launcher's variables outlive it in shells it started).
+    const auto [rank, size] = montecarlo::launch();
+    const std::string who = speaks() ? "" : fmt::format("process {} of {}: ", rank + 1, size);
+    const std::string line = "spectra: " + who + one_line(message) + "\n";
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-void print(std::string_view text) {
+void print(std::string_view text, Colours colours) {
     if (!speaks()) return;
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    const std::string shown = colours == Colours::kept ? printable_page(text) : printable(text, Lines::keep);
+    if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size() || std::fflush(stdout) != 0)
         throw std::runtime_error("cannot write to standard output");
+}
+
+void print_json(const nlohmann::ordered_json& object) {
+    print(object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+bool ask(std::string_view question) {
+    if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) return false;
+    const std::string line = "spectra: " + one_line(question) + " [y/N] ";
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    std::string answer;
+    for (int c = std::getchar(); c != EOF && c != '\n' && answer.size() < 16; c = std::getchar())
+        answer += static_cast<char>(std::tolower(c));
+    return answer == "y" || answer == "yes";
 }
 
 int page_columns() {
@@ -50,9 +90,18 @@ int page_columns() {
     return std::clamp(static_cast<int>(size.ws_col), 80, 100);
 }
 
+namespace {
+
+bool terminal_is_dumb() {
+    const char* const kind = std::getenv("TERM");
+    return kind != nullptr && std::string_view(kind) == "dumb";
+}
+
+}  // namespace
+
 bool use_colour() {
     const char* const no_colour = std::getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
+    return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0') && !terminal_is_dumb();
 }
 
 std::string duration_text(double seconds) {
@@ -63,7 +112,7 @@ std::string duration_text(double seconds) {
     return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-Progress::Progress(bool wanted) : visible_(wanted && speaks() && isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(bool wanted) : visible_(wanted && speaks() && isatty(STDERR_FILENO) != 0 && !terminal_is_dumb()) {}
 
 void Progress::stage(const std::string& name) {
     stage_ = prefix_ + name;
@@ -95,7 +144,7 @@ void Progress::show(const std::string& line) {
     if (!visible_) return;
     last_shown_ = Clock::now();
     shown_ = true;
-    const std::string text = "\r\x1b[K" + line;
+    const std::string text = "\r\x1b[K" + printable(line);
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -7,19 +9,31 @@
 
 namespace spectra::cli {
 
-/// One line without control characters: what is printed of a message, wherever its words came from.
+/// Everything shown to a user goes through this file, and through spectra::printable: text may come from files that
+/// someone else made.
+
+/// A message in one printable line.
 std::string one_line(std::string_view message);
 
 /// "spectra: <message>" on standard error.
 void print_error(std::string_view message);
 
-/// Writes to standard output and flushes. Throws std::runtime_error where it cannot (a full disk).
-void print(std::string_view text);
+/// Writes to standard output and flushes. Throws std::runtime_error where it cannot (a full disk). Colour codes are
+/// kept in pages, which have cleaned the text between them (report::Page).
+enum class Colours { escaped, kept };
+void print(std::string_view text, Colours colours = Colours::escaped);
+
+/// A JSON object on lines of its own. Text that is not UTF-8 is shown with U+FFFD.
+void print_json(const nlohmann::ordered_json& object);
+
+/// A question on standard error, answered at the terminal: true for y or yes. False without asking where nobody sits
+/// there (standard input or error is no terminal).
+bool ask(std::string_view question);
 
 /// Columns of the terminal on standard output, within 80 to 100; 100 where there is none.
 int page_columns();
 
-/// Standard output is a terminal and NO_COLOR is not set.
+/// Standard output is a terminal that is not dumb, and NO_COLOR is not set.
 bool use_colour();
 
 /// "850 ms", "12 s", "3 min 20 s", "2 h 5 min".

@@ -144,7 +144,7 @@ int depth_limit(const DepthLimitRequest& request, const std::string& command) {
     if (request.network.json)
         print(report::to_json(report) + "\n");
     else if (!request.network.quiet)
-        print(report::terminal_page(report, page_columns(), use_colour()));
+        print(report::terminal_page(report, page_columns(), use_colour()), Colours::kept);
     if (interrupted()) {
         print_error("interrupted: the depths evaluated are kept");
         return was_interrupted;

@@ -2,7 +2,7 @@
 
 #include "described_branch.hpp"
 #include "nearest.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "network/mixer_file.hpp"
 #include "network/model_file.hpp"
 #include "trained/layouts.hpp"

@@ -6,9 +6,9 @@
 #include "h5/file.hpp"
 #include "interrupt.hpp"
 #include "nearest.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "output_files.hpp"
-#include "report/atomic_file.hpp"
+#include "base/atomic_file.hpp"
 #include "report/result_file.hpp"
 
 #include <fmt/format.h>
@@ -186,7 +186,7 @@ void write_figure_file(const std::string& name, const Drawing& drawing, const re
             file.write_attribute(place, "mark", mark_name(series.mark));
         }
     }
-    report::AtomicFile whole(path);
+    AtomicFile whole(path);
     whole.write(file.image());
     whole.commit();
 }
@@ -235,7 +235,7 @@ int figure(const FigureRequest& request, const std::string& command) {
         }
     }
     if (request.json)
-        print(Json{{"figures", std::move(figures)}}.dump(2) + "\n");
+        print_json(Json{{"figures", std::move(figures)}});
     else if (request.name == "all" && request.files.empty() && !request.quiet)
         print("\ntraining is left out: it wants files that spectra train wrote, behind the word all\n");
     return uncertified ? not_finished : done;

@@ -2,7 +2,7 @@
 
 #include "adder.hpp"
 #include "figures/figures.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "network/network.hpp"
 #include "request.hpp"
 #include "values.hpp"

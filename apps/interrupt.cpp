@@ -1,30 +1,73 @@
 #include "interrupt.hpp"
 
+#include "base/atomic_file.hpp"
+#include "exit_status.hpp"
+#include "montecarlo/ranks/launch.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
 #include <csignal>
+#include <cstdint>
+#include <string_view>
 
 namespace spectra::cli {
 
 namespace {
 
+constexpr unsigned patience = 10;  // seconds from the first signal to the end
+// timeout(1) and launchers send a signal twice at once, to the process and to its group: that is one.
+constexpr std::int64_t same_signal = 300'000'000;  // ns
+
 std::atomic<bool> flag{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
+std::atomic<std::int64_t> first_at{0};
+bool speaks = true;
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free,
+              "set from a signal handler");
+
+std::int64_t now() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+void say(std::string_view line) {
+    if (speaks && write(STDERR_FILENO, line.data(), line.size()) < 0) return;  // nobody listens
+}
+
+[[noreturn]] void end() {
+    remove_temporary_files();
+    _exit(was_interrupted);
+}
 
 void on_interrupt(int) {
-    flag = true;
+    if (!flag.exchange(true)) {
+        first_at = now();
+        alarm(patience);
+        say("\nspectra: stopping; a second Ctrl-C stops at once\n");
+    } else if (now() - first_at > same_signal) {
+        say("\nspectra: stopped at once\n");
+        end();
+    }
+}
+
+void on_alarm(int) {
+    say("\nspectra: stopped: it was still busy ten seconds after it was asked to stop\n");
+    end();
 }
 
 }  // namespace
 
 void catch_interrupts() {
+    speaks = montecarlo::launch().rank == 0;
     struct sigaction action {};
-    action.sa_handler = on_interrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, nullptr);
-    // What launchers of several processes make of it. timeout(1) sends it twice, to the process and to its
-    // group.
     action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = on_interrupt;
+    sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    action.sa_handler = on_alarm;
+    sigaction(SIGALRM, &action, nullptr);
 }
 
 const std::atomic<bool>& interrupted() {

@@ -23,6 +23,15 @@ OutputFiles output_files(const std::string& stem, const std::vector<std::string>
     return files;
 }
 
+void refuse_symbolic_link(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_symlink(path, ignored))
+        throw std::invalid_argument(
+            fmt::format("--out: {}: is a symbolic link, and its target would be replaced; accepted: another --out, "
+                        "or --force",
+                        path.string()));
+}
+
 void check_writable(const OutputFiles& files, bool force) {
     std::error_code ignored;
     const auto folder =
@@ -43,7 +52,10 @@ void check_writable(const OutputFiles& files, bool force) {
     };
     refuse_folder(files.result);
     for (const auto& figure : files.figures) refuse_folder(figure);
-    if (force || report::is_result_file(files.result)) return;
+    if (force) return;
+    refuse_symbolic_link(files.result);
+    for (const auto& figure : files.figures) refuse_symbolic_link(figure);
+    if (report::is_result_file(files.result)) return;
     const auto refuse = [&](const std::filesystem::path& path, const char* what) {
         if (std::filesystem::exists(std::filesystem::symlink_status(path, ignored)))
             throw std::invalid_argument(fmt::format(

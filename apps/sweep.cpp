@@ -8,7 +8,7 @@
 #include "montecarlo/fingerprint.hpp"
 #include "montecarlo/ranks/launch.hpp"
 #include "output_files.hpp"
-#include "report/atomic_file.hpp"
+#include "base/atomic_file.hpp"
 #include "report/result_file.hpp"
 #include "report/runs_file.hpp"
 #include "report/simulation_group.hpp"
@@ -298,7 +298,7 @@ private:
         if (request_.each.json) {
             cli::print(report::to_json(report) + "\n");
         } else if (!request_.each.quiet && !report.runs.empty()) {
-            cli::print(output_.page(report));
+            cli::print(output_.page(report), Colours::kept);
         }
     }
 
@@ -355,7 +355,7 @@ int sweep(const SweepRequest& request, const std::string& command) {
     output.files = output_files(request.each.out.value_or("spectra-sweep"), {"csv"});
     output.write = [&](report::RunsReport& report) {
         const auto& path = output.files.figures.front();
-        report::AtomicFile table(path);
+        AtomicFile table(path);
         table.write(report::summary_csv(report));
         table.commit();
         report.files.push_back(path.string());

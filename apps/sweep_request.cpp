@@ -2,7 +2,7 @@
 
 #include "adder.hpp"
 #include "checkpoint/tensor_file.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "network/network.hpp"
 #include "values.hpp"
 

@@ -1,7 +1,7 @@
 #include "values.hpp"
 
 #include "nearest.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 

@@ -31,27 +31,49 @@ logged() {
     fi
 }
 
-# install_packages NAME…: those that are missing, by apt.
+is_root() { ((EUID == 0)); }
+at_terminal() { [[ -t 0 && -t 2 ]]; }
+
+# download_size NAME…: "85 packages, 310 MB to download", with what they need; nothing where apt cannot tell.
+download_size() {
+    apt-get install --print-uris -qq -y --no-install-recommends "$@" 2>/dev/null |
+        awk '$3 ~ /^[0-9]+$/ { bytes += $3; ++count }
+             END { if (count) printf "%d packages, %.0f MB to download", count, bytes / 1e6 }' || true
+}
+
+# install_packages NAME…: those that are missing, by apt. Says which and how much that is; a person who is not root is
+# asked first.
 install_packages() {
-    local missing=() name installed
+    local missing=() name installed size answer
     installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)
     for name; do
         [[ $'\n'$installed$'\n' == *$'\n'"installed $name"$'\n'* ]] || missing+=("$name")
     done
     ((${#missing[@]})) || return 0
 
+    size=$(download_size "${missing[@]}")
+    say "needs ${#missing[@]} system packages: ${missing[*]}${size:+ (with what they need: $size)}"
     local as_root=()
-    if ((EUID != 0)); then
+    if ! is_root; then
         if ! command -v sudo >/dev/null; then
-            say "these packages are missing, and neither root nor sudo is at hand to install them:"
+            say "neither root nor sudo is at hand to install them; please run:"
             say "    apt-get install ${missing[*]}"
             exit 1
+        fi
+        if at_terminal; then
+            printf 'Install them with sudo? [Y/n] ' >&2
+            read -r answer
+            if [[ $answer == [nN]* ]]; then
+                say "nothing was installed; to do it yourself:"
+                say "    sudo apt-get install ${missing[*]}"
+                exit 1
+            fi
         fi
         as_root=(sudo)
         # Ask for the password here: the installation itself is quiet.
         sudo -v || { say "could not become root to install: ${missing[*]}"; exit 1; }
     fi
-    say "installing ${#missing[@]} system packages: ${missing[*]}"
+    say "installing..."
     mkdir -p "$root/build"
     : >"$root/build/packages.log"
     logged "$root/build/packages.log" "${as_root[@]}" apt-get update

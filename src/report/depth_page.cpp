@@ -87,7 +87,7 @@ std::string terminal_page(const DepthReport& report, int columns, bool colour, b
     if (!report.draws.empty()) page.entry("", draws_sentence(report));
     if (!report.files.empty()) {
         page.blank();
-        for (const auto& file : report.files) page.verbatim("wrote " + file);
+        for (const auto& file : report.files) page.verbatim(page.text("wrote " + file));
     }
     return page.take();
 }

@@ -1,6 +1,6 @@
 #include "report/gnuplot.hpp"
 
-#include "report/atomic_file.hpp"
+#include "base/atomic_file.hpp"
 #include "report/layout.hpp"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 
 #ifdef SPECTRA_MATPLOT  // where the build found Matplot++
 
-#include "report/atomic_file.hpp"
+#include "base/atomic_file.hpp"
 #include "report/gnuplot.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,7 @@
 #include "report/page.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,11 +90,13 @@ Page::Page(int columns, bool colour, bool unicode)
     : columns_(static_cast<std::size_t>(std::max(columns, 40))), colour_(colour), unicode_(unicode) {}
 
 std::string Page::text(std::string_view words) const {
-    return unicode_ ? std::string(words) : ascii(words);
+    const std::string shown = printable(words);
+    return unicode_ ? shown : ascii(shown);
 }
 
 std::string Page::paint(const std::string& words, const char* code) const {
-    return colour_ && !words.empty() ? fmt::format("\033[{}m{}\033[0m", code, words) : words;
+    const std::string shown = printable(words);
+    return colour_ && !shown.empty() ? fmt::format("\033[{}m{}\033[0m", code, shown) : shown;
 }
 
 void Page::verbatim(std::string line) {

@@ -1,7 +1,8 @@
 #include "report/result_file.hpp"
 
 #include "h5/file.hpp"
-#include "report/atomic_file.hpp"
+#include "base/atomic_file.hpp"
+#include "base/text.hpp"
 #include "report/branch_fields.hpp"
 #include "report/metric_names.hpp"
 #include "report/simulation_group.hpp"
@@ -241,12 +242,17 @@ void write_metrics(h5::File& file, const Report& report) {
 
 // Reading, for people: what is not there is left out.
 
+/// Text of a file that may not be ours, fit for a line of the page.
+std::string shown(const std::optional<std::string>& text, const char* otherwise) {
+    return text ? printable(*text) : otherwise;
+}
+
 std::string number(std::optional<double> value) {
     return value ? fmt::format("{:.6g}", *value) : "-";
 }
 
 void append(std::string& page, const std::string& label, const std::string& text) {
-    if (!text.empty()) page += fmt::format("  {:<14}{}\n", label, text);
+    if (!text.empty()) page += fmt::format("  {:<14}{}\n", printable(label), printable(text));
 }
 
 void describe_theory(std::string& page, const h5::File& file, const std::string& method) {
@@ -259,7 +265,7 @@ void describe_theory(std::string& page, const h5::File& file, const std::string&
             text += ", certified";
         } else {
             text += fmt::format(", NOT certified ({})",
-                                file.string_attribute(group, "message").value_or("no reason stored"));
+                                shown(file.string_attribute(group, "message"), "no reason stored"));
         }
     }
     text += ", mass " + number(file.double_attribute(group, "mass"));
@@ -285,9 +291,11 @@ void describe_theory(std::string& page, const h5::File& file, const std::string&
     }
     if (file.is_dataset(group + "/atoms")) {
         const auto atoms = file.read_doubles(group + "/atoms", shape);
-        for (std::size_t k = 0; 2 * k + 1 < atoms.size(); ++k) {
+        constexpr std::size_t shown = 64;  // a small file can promise a million
+        for (std::size_t k = 0; 2 * k + 1 < atoms.size() && k < shown; ++k) {
             append(page, "", fmt::format("atom at {:.4g}, mass {:.6g}", atoms[2 * k], atoms[2 * k + 1]));
         }
+        if (atoms.size() / 2 > shown) append(page, "", fmt::format("and {} atoms more", atoms.size() / 2 - shown));
     }
 }
 
@@ -304,7 +312,7 @@ void describe_design(std::string& page, const h5::File& file) {
 void describe_depth_limit(std::string& page, const h5::File& file) {
     const std::string group = "depth_limit";
     page += "\ndepth limit\n";
-    append(page, "", file.string_attribute(group, "title").value_or(""));
+    append(page, "", shown(file.string_attribute(group, "title"), ""));
     const bool reached = file.integer_attribute(group, "reached").value_or(0) != 0;
     append(page, "limit",
            fmt::format("{}{} layers keep a share of {} at or above {}{}", reached ? "" : "at least ",
@@ -321,7 +329,7 @@ void describe_depth_limit(std::string& page, const h5::File& file) {
 void describe_trained(std::string& page, const h5::File& file) {
     page += "\ntrained model\n";
     for (const char* name : {"file", "layout", "model", "measured", "verdict", "reasons"})
-        append(page, name, file.string_attribute("trained", name).value_or(""));
+        append(page, name, shown(file.string_attribute("trained", name), ""));
 }
 
 void describe_metrics(std::string& page, const h5::File& file) {
@@ -334,7 +342,7 @@ void describe_metrics(std::string& page, const h5::File& file) {
     }
     if (sources.empty()) return;
     page += "\nmetrics\n" + fmt::format("  {:<16}", "");
-    for (const auto& source : sources) page += fmt::format("{:>14}", source);
+    for (const auto& source : sources) page += fmt::format("{:>14}", printable(source));
     page += "\n";
     for (const auto& metric : metric_names) {
         page += fmt::format("  {:<16}", metric.name);
@@ -355,7 +363,7 @@ void describe_agreement(std::string& page, const h5::File& file) {
         if (std::exchange(first, false)) {
             page += fmt::format("\nagreement\n  {:<20}{:>14}{:>14}{:>14}\n", "", "W1", "W1 in ln s", "KS");
         }
-        page += fmt::format("  {:<20}{:>14}{:>14}{:>14}\n", pair, number(file.double_attribute(group, name)),
+        page += fmt::format("  {:<20}{:>14}{:>14}{:>14}\n", printable(pair), number(file.double_attribute(group, name)),
                             number(file.double_attribute(group, name + "_log")),
                             number(file.double_attribute(group, pair + "_kolmogorov_smirnov")));
     }
@@ -363,16 +371,16 @@ void describe_agreement(std::string& page, const h5::File& file) {
 
 /// What spectra train wrote.
 void describe_training(std::string& page, const h5::File& file) {
-    page += fmt::format("\ntraining\n  {}, {}: {}\n", file.string_attribute("training", "task").value_or("?"),
-                        file.string_attribute("training", "architecture").value_or("?"),
-                        file.string_attribute("training", "model").value_or("?"));
+    page += fmt::format("\ntraining\n  {}, {}: {}\n", shown(file.string_attribute("training", "task"), "?"),
+                        shown(file.string_attribute("training", "architecture"), "?"),
+                        shown(file.string_attribute("training", "model"), "?"));
     append(page, "parameters", std::to_string(file.integer_attribute("training", "parameters").value_or(0)));
     append(
         page, "steps",
         fmt::format("{} of {} sequences, {} s ({})", file.integer_attribute("training", "steps").value_or(0),
                     file.integer_attribute("training", "batch").value_or(0),
                     number(file.double_attribute("training", "seconds")),
-                    file.string_attribute("training", "device").value_or("?")));
+                    shown(file.string_attribute("training", "device"), "?")));
     append(page, "validation", number(file.double_attribute("training", "final_val_loss")));
     for (const auto* name : {"copy", "running_mean", "noise_floor", "uniform"})
         if (const auto value = file.double_attribute("training", std::string("baseline_") + name))
@@ -444,45 +452,55 @@ void write_result_file(const Report& report, const std::filesystem::path& path,
     destination.commit();
 }
 
+bool is_result_file(const h5::File& file) {
+    try {
+        return file.string_attribute("", "format") == std::string(format_name);
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
 bool is_result_file(const std::filesystem::path& path) {
     try {
-        return h5::is_hdf5(path) &&
-               h5::File::open_read(path).string_attribute("", "format") == std::string(format_name);
+        return h5::is_hdf5(path) && is_result_file(h5::File::open_read(path));
     } catch (const std::exception&) {
         return false;
     }
 }
 
 std::string describe_result_file(const std::filesystem::path& path) {
-    const h5::File file = h5::File::open_read(path);
-    if (file.string_attribute("", "format") != std::string(format_name)) {
-        throw std::invalid_argument(path.string() +
-                                    ": not a result file of spectra (attribute format is not \"" +
+    return describe_result_file(h5::File::open_read(path), path.string());
+}
+
+std::string describe_result_file(const h5::File& file, const std::string& name) {
+    if (!is_result_file(file)) {
+        throw std::invalid_argument(name + ": not a result file of spectra (attribute format is not \"" +
                                     format_name + "\")");
     }
     const auto version = file.integer_attribute("", "format_version");
     if (!version || *version < 1) {
-        throw std::invalid_argument(path.string() + ": result file without a valid format_version");
+        throw std::invalid_argument(name + ": result file without a valid format_version");
     }
     if (*version > format_version) {
-        throw std::invalid_argument(fmt::format("{}: format version {}, this program reads up to {}",
-                                                path.string(), *version, format_version));
+        throw std::invalid_argument(
+            fmt::format("{}: format version {}, this program reads up to {}", name, *version, format_version));
     }
 
-    std::string page = fmt::format("{}: spectra result, format {}\n", path.string(), *version);
+    std::string page = fmt::format("{}: spectra result, format {}\n", printable(name), *version);
     if (file.is_group("network")) {
         page += "\nnetwork\n";
-        append(page, "", file.string_attribute("network", "title").value_or(""));
-        append(page, "mixer", file.string_attribute("network", "mixer").value_or(""));
+        append(page, "", shown(file.string_attribute("network", "title"), ""));
+        append(page, "mixer", shown(file.string_attribute("network", "mixer"), ""));
         const auto n = file.integer_attribute("network", "streams");
         const auto p = file.integer_attribute("network", "width");
         const auto depth = file.integer_attribute("network", "depth");
         if (n && p && depth) {
             append(page, "size",
-                   fmt::format("{} layers, {} streams of width {} (N = {})", *depth, *n, *p, *n * *p));
+                   fmt::format("{} layers, {} streams of width {} (N = {:.10g})", *depth, *n, *p,
+                               static_cast<double>(*n) * static_cast<double>(*p)));
         }
-        std::string branch = file.string_attribute("network", "branch").value_or("");
-        const auto activation = file.string_attribute("network", "activation").value_or("none");
+        std::string branch = shown(file.string_attribute("network", "branch"), "");
+        const auto activation = shown(file.string_attribute("network", "activation"), "none");
         if (activation != "none") branch += " " + activation;
         if (file.is_dataset("network/pre") && branch == "tied") branch += " hyper-connection";
         if (file.is_dataset("network/branch_singular_values")) branch += " of given singular values";
@@ -505,7 +523,7 @@ std::string describe_result_file(const std::filesystem::path& path) {
     if (file.is_group("depth_limit")) describe_depth_limit(page, file);
     if (file.is_group("figure")) {
         page += "\nfigure\n";
-        append(page, "", file.string_attribute("figure", "title").value_or(""));
+        append(page, "", shown(file.string_attribute("figure", "title"), ""));
     }
     if (file.is_group("trained")) describe_trained(page, file);
     if (file.is_group("training")) describe_training(page, file);
@@ -521,8 +539,8 @@ std::string describe_result_file(const std::filesystem::path& path) {
         std::string text = done < asked ? fmt::format("{} of {} samples (interrupted)", done, asked)
                                         : fmt::format("{} samples", done);
         text += file.is_dataset("montecarlo/counts") ? ", histogram" : ", all singular values";
-        text += fmt::format(", {} {}", file.string_attribute("montecarlo", "device").value_or("?"),
-                            file.string_attribute("montecarlo", "precision").value_or("?"));
+        text += fmt::format(", {} {}", shown(file.string_attribute("montecarlo", "device"), "?"),
+                            shown(file.string_attribute("montecarlo", "precision"), "?"));
         text += ", " + number(file.double_attribute("montecarlo", "seconds")) + " s";
         page += "\nsimulation\n  " + text + "\n";
         append(page, "mean square",
@@ -539,11 +557,11 @@ std::string describe_result_file(const std::filesystem::path& path) {
     }
 
     page += "\nwhere it came from\n";
-    append(page, "command", file.string_attribute("", "command").value_or(""));
-    append(page, "created", file.string_attribute("", "created").value_or(""));
+    append(page, "command", shown(file.string_attribute("", "command"), ""));
+    append(page, "created", shown(file.string_attribute("", "created"), ""));
     append(page, "program",
-           fmt::format("spectra {} ({})", file.string_attribute("", "program_version").value_or("?"),
-                       file.string_attribute("", "git").value_or("?")));
+           fmt::format("spectra {} ({})", shown(file.string_attribute("", "program_version"), "?"),
+                       shown(file.string_attribute("", "git"), "?")));
     if (const auto seed = file.unsigned_attribute("", "seed")) append(page, "seed", std::to_string(*seed));
     return page;
 }

@@ -61,9 +61,12 @@ void write_result_file(const DepthReport& report, const std::filesystem::path& p
 
 /// Is this a file of ours, of any version? Never throws.
 bool is_result_file(const std::filesystem::path& path);
+bool is_result_file(const h5::File& file);
 
 /// What the file holds, as a page for a person. Throws std::invalid_argument, in one line, where it is
 /// missing, not HDF5, not ours, or of a newer format.
 std::string describe_result_file(const std::filesystem::path& path);
+/// The same of an open file; `name` stands for it on the page and in messages.
+std::string describe_result_file(const h5::File& file, const std::string& name);
 
 }  // namespace spectra::report

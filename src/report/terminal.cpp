@@ -416,7 +416,7 @@ std::string terminal_page(const Report& report, int columns, bool colour, bool u
     add_plot(page, report);
     if (!report.files.empty()) {
         page.blank();
-        for (const auto& file : report.files) page.verbatim("wrote " + file);
+        for (const auto& file : report.files) page.verbatim(page.text("wrote " + file));
     }
     return page.take();
 }

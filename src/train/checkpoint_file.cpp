@@ -10,7 +10,7 @@
 
 #include "checkpoint/tensor_file.hpp"
 #include "checkpoint/zip.hpp"
-#include "report/atomic_file.hpp"
+#include "base/atomic_file.hpp"
 
 namespace spectra::train {
 
@@ -118,7 +118,7 @@ void save_checkpoint(const std::filesystem::path& path, const Checkpoint& c) {
     top.insert("pending", c.pending);
     const auto bytes = torch::pickle_save(top);
 
-    report::AtomicFile file(path);
+    AtomicFile file(path);
     file.write(bytes);
     std::error_code none_before;
     std::filesystem::remove(previous(path), none_before);

@@ -1,7 +1,7 @@
 #include "train/training_report.hpp"
 
 #include "h5/file.hpp"
-#include "report/atomic_file.hpp"
+#include "base/atomic_file.hpp"
 #include "report/result_file.hpp"
 
 #include <fmt/format.h>
@@ -207,7 +207,7 @@ void write_training_file(const TrainingReport& r, const std::filesystem::path& p
     attribute("final_val_loss", r.result.final_val_loss);
     for (const auto& [name, value] : r.result.measures) attribute(name, value);
     for (const auto& [name, value] : named_baselines(r.baselines)) attribute("baseline_" + name, value);
-    report::AtomicFile whole(path);
+    AtomicFile whole(path);
     whole.write(file.image());
     whole.commit();
 }
@@ -221,7 +221,7 @@ void write_training_csv(const TrainingReport& r, const std::filesystem::path& pa
                                 std::isnan(value) ? "" : fmt::format("{}", value));
         text += line + "\n";
     }
-    report::AtomicFile file(path);
+    AtomicFile file(path);
     file.write(text);
     file.commit();
 }

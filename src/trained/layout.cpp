@@ -1,6 +1,6 @@
 #include "trained/layout.hpp"
 
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "trained/family.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "mixers/cayley.hpp"
 #include "mixers/permutation.hpp"
 #include "mixers/spectral_sphere.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "trained/connection_names.hpp"
 #include "trained/family.hpp"
 #include "trained/layout.hpp"

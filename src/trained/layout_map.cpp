@@ -1,7 +1,7 @@
 #include "trained/layout_map.hpp"
 
 #include "mixers/permutation.hpp"
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "trained/layout.hpp"
 
 #include <fmt/format.h>

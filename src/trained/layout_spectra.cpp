@@ -1,4 +1,4 @@
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "trained/connection_names.hpp"
 #include "trained/family.hpp"
 #include "trained/layout.hpp"

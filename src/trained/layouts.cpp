@@ -1,6 +1,6 @@
 #include "trained/layouts.hpp"
 
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "trained/layout.hpp"
 
 #include <fmt/format.h>

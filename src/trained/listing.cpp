@@ -1,6 +1,6 @@
 #include "trained/listing.hpp"
 
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "trained/layouts.hpp"
 #include "trained/weights.hpp"
 
@@ -177,13 +177,6 @@ std::string padded(const std::string& text, std::size_t width) {
     return text + std::string(width - std::min(width, shown(text)), ' ');
 }
 
-/// Keys of a file may hold anything; what a terminal would obey is shown as '?'.
-std::string printable(std::string text) {
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-    return text;
-}
-
 std::string table(const std::vector<Line>& lines, std::size_t columns) {
     std::size_t key = 0, dtype = 0, shape = 0;
     for (const auto& line : lines) {
@@ -192,7 +185,7 @@ std::string table(const std::vector<Line>& lines, std::size_t columns) {
     }
     const auto most = std::max<std::size_t>(columns, dtype + shape + 30) - dtype - shape - 6;
     for (const auto& line : lines)
-        if (shown(line.key) <= most) key = std::max(key, shown(line.key));
+        if (const auto width = shown(printable(line.key)); width <= most) key = std::max(key, width);
     std::string text;
     for (const auto& line : lines) {
         const auto name = printable(line.key);

@@ -1,6 +1,6 @@
 #include "trained/weights.hpp"
 
-#include "network/input.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

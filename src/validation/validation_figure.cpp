@@ -226,13 +226,13 @@ Figure evolution_figure(const std::vector<Validation>& all) {
     std::vector<double> x;
     for (std::size_t k = 0; k < all.size(); ++k)
         x.push_back(steps ? static_cast<double>(*all[k].step) : static_cast<double>(k + 1));
-    const auto [low, high] = std::minmax_element(x.begin(), x.end());
-    const double room = std::max(0.03 * (*high - *low), 0.5);
+    const auto ends = std::minmax_element(x.begin(), x.end());
+    const double room = std::max(0.03 * (*ends.second - *ends.first), 0.5);
     Figure figure;
     figure.title = "isometry over checkpoints";
     const auto panel = [&](const char* label, double Metrics::*member) {
         Panel p;
-        p.x = {steps ? "step" : "checkpoint", report::Scale::linear, *low - room, *high + room};
+        p.x = {steps ? "step" : "checkpoint", report::Scale::linear, *ends.first - room, *ends.second + room};
         p.y = {label, report::Scale::linear, 0, 1};
         std::vector<double> measured, predicted;
         for (const auto& v : all) {

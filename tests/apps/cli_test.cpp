@@ -70,7 +70,7 @@ TEST_F(Cli, RefusesUnknownMixersWithTheNearestName) {
     refused({"--mixer", "sinkhorn"}, {"no such mixer or file; accepted: identity"});
     refused({"--mixer", "none.csv"}, {"--mixer 'none.csv': no such file"});
     refused({"--mixer", ""}, {"--mixer ''"});
-    refused({"--mixer", "two\nlines"}, {"two?lines"});
+    refused({"--mixer", "two\nlines"}, {"two\\u000alines"});
 }
 
 TEST_F(Cli, RefusesMatrixFilesThatHoldNone) {

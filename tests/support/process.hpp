@@ -23,6 +23,7 @@ struct ProcessOptions {
     std::filesystem::path folder = ".";                                 ///< where it runs
     std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours
     std::optional<double> interrupt_after = {};                         ///< seconds until the signal
+    std::optional<double> interrupt_again_after = {};                   ///< seconds until the second signal
     int interrupt_by = SIGINT;
     std::optional<unsigned long> largest_file = {};  ///< bytes; writes beyond fail as on a full disk
     std::string stdout_to = {};                      ///< a file instead of the pipe
@@ -33,6 +34,7 @@ struct ProcessResult {
     std::string out, err;
     double seconds = 0;
     double processor_seconds = 0;
+    std::size_t peak_bytes = 0;  ///< of memory at any time
 };
 
 /// Runs a program to its end. Standard input is empty.
@@ -74,13 +76,15 @@ inline ProcessResult run_process(const std::vector<std::string>& command,
     close(pipes[1][1]);
 
     ProcessResult result;
-    bool interrupt = options.interrupt_after.has_value();
+    std::vector<double> interrupts;
+    for (const auto& at : {options.interrupt_after, options.interrupt_again_after})
+        if (at) interrupts.push_back(*at);
     std::array<pollfd, 2> waiting{{{pipes[0][0], POLLIN, 0}, {pipes[1][0], POLLIN, 0}}};
     while (waiting[0].fd >= 0 || waiting[1].fd >= 0) {
         poll(waiting.data(), waiting.size(), 20);
-        if (interrupt && elapsed() >= *options.interrupt_after) {
+        if (!interrupts.empty() && elapsed() >= interrupts.front()) {
             kill(child, options.interrupt_by);
-            interrupt = false;
+            interrupts.erase(interrupts.begin());
         }
         for (std::size_t k = 0; k < 2; ++k) {
             if (waiting[k].fd < 0 || waiting[k].revents == 0) continue;
@@ -102,6 +106,7 @@ inline ProcessResult run_process(const std::vector<std::string>& command,
     };
     result.processor_seconds = to_seconds(usage.ru_utime) + to_seconds(usage.ru_stime);
     result.seconds = elapsed();
+    result.peak_bytes = static_cast<std::size_t>(usage.ru_maxrss) * 1024;
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return result;
 }

@@ -1,6 +1,6 @@
 #include "train/tasks/dataset.hpp"
 
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "train/tasks/real_tasks.hpp"
 #include "train/tasks/token_tasks.hpp"
 

@@ -1,6 +1,6 @@
 #include "train/tasks/token_tasks.hpp"
 
-#include "network/input.hpp"
+#include "base/text.hpp"
 #include "train/tasks/legacy_random.hpp"
 
 #include <fmt/format.h>
