@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <csignal>
 
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
@@ -145,16 +146,16 @@ TEST_F(ValidateProgram, AnyScriptedModule) {
         options);
     ASSERT_EQ(python.status, 0) << python.err;
     const auto result =
-        run({"validate", "m.ts", "--input", "x.pt", "--json", "--plot", "none", "--threads", "1"});
+        run({"validate", "m.ts", "--run-script", "--input", "x.pt", "--json", "--plot", "none", "--threads", "1"});
     EXPECT_EQ(result.status, 1) << result.err;
     const auto object = json::parse(result.out);
     EXPECT_EQ(object["layout"], "TorchScript");
     EXPECT_NEAR(object["measured"]["largest"].get<double>(), std::stod(python.out), 1e-9);
-    const auto drawn = run({"validate", "m.ts", "--shape", "1,6", "--inputs", "3", "--plot", "none",
+    const auto drawn = run({"validate", "m.ts", "--run-script", "--shape", "1,6", "--inputs", "3", "--plot", "none",
                             "--quiet", "--threads", "1"});
     EXPECT_EQ(drawn.status, 1) << drawn.err;
     // Too large to form: probes, of their own for every input, with errors.
-    const auto probed = run({"validate", "scale.ts", "--shape", "1,5000", "--inputs", "2", "--json", "--plot",
+    const auto probed = run({"validate", "scale.ts", "--run-script", "--shape", "1,5000", "--inputs", "2", "--json", "--plot",
                              "none", "--threads", "1"});
     EXPECT_EQ(probed.status, 1) << probed.err;
     const auto law = json::parse(probed.out);
@@ -163,9 +164,106 @@ TEST_F(ValidateProgram, AnyScriptedModule) {
     EXPECT_LT(law["measured_error"]["window"].get<double>(), 0.01);
     EXPECT_NE(law["measured_note"].get<std::string>().find("probes of"), std::string::npos) << probed.out;
     EXPECT_NEAR(law["measured"]["largest"].get<double>(), 1.5, 1e-3);
-    const auto without = run({"validate", "m.ts"});
+    const auto without = run({"validate", "m.ts", "--run-script"});
     EXPECT_EQ(without.status, 2);
     EXPECT_NE(without.err.find("--shape"), std::string::npos) << without.err;
+}
+
+/// Modules that do more than compute. PyTorch runs `__setstate__` while it loads, so that loading is an attack too.
+class HostileScript : public ValidateProgram {
+protected:
+    void SetUp() override {
+        folder_.write("write.py", R"py(
+import importlib, sys, torch
+sys.path.insert(0, '.')
+
+def module(name, body, before='', loaded=''):
+    open(name + '.py', 'w').write(f'''import torch
+from typing import Tuple
+class M(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = torch.zeros(1)
+{loaded}
+    def forward(self, x: torch.Tensor):
+        {body}
+        return 2 * x
+''')
+    torch.jit.script(importlib.import_module(name).M()).save(name + '.ts')
+
+module('plain', 'pass')
+module('saves', 'torch.save(x, "stolen")')
+module('reads', 'x = x + torch.from_file("secret", False, 4, dtype=torch.uint8).sum()')
+module('prints', 'print("{ \\x1b[31m not JSON")')
+module('loops', 'while bool(x.sum() * 0 == 0): x = x + 1')
+module('state', 'pass', loaded='''
+    @torch.jit.export
+    def __getstate__(self):
+        return (self.a, self.training)
+    @torch.jit.export
+    def __setstate__(self, state: Tuple[torch.Tensor, bool]):
+        torch.save(state[0], 'stolen')
+        self.a = state[0]
+        self.training = state[1]
+''')
+)py");
+        folder_.write("secret", "1234");
+        testing::ProcessOptions options;
+        options.folder = folder_.path();
+        const auto python = testing::run_process({"/usr/bin/python3", "write.py"}, options);
+        ASSERT_EQ(python.status, 0) << python.err;
+    }
+    testing::ProcessResult validate(const std::string& file, const Words& more = {},
+                                    testing::ProcessOptions options = {}) {
+        Words words{SPECTRA_BINARY, "validate", file,   "--shape", "1,4",       "--inputs", "1",
+                    "--plot",       "none",     "--json", "--quiet", "--threads", "1"};
+        words.insert(words.end(), more.begin(), more.end());
+        options.folder = folder_.path();
+        return testing::run_process(words, options);
+    }
+};
+
+TEST_F(HostileScript, IsNotRunUnasked) {
+    const auto result = validate("plain.ts");
+    EXPECT_EQ(result.status, 2);
+    EXPECT_NE(result.err.find("plain.ts: a TorchScript module is a program"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("--run-script"), std::string::npos) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    const auto asked = validate("plain.ts", {"--run-script"});
+    EXPECT_EQ(asked.status, 1) << asked.err;
+    EXPECT_NEAR(json::parse(asked.out)["measured"]["largest"].get<double>(), 2, 1e-12);
+}
+
+TEST_F(HostileScript, ThatTouchesFilesIsRefusedBeforeItIsLoaded) {
+    for (const std::string name : {"saves", "reads", "state"}) {
+        const auto result = validate(name + ".ts", {"--run-script"});
+        EXPECT_EQ(result.status, 2) << name;
+        EXPECT_NE(result.err.find(name == "reads" ? "calls 'from_file'" : "calls 'save'"), std::string::npos)
+            << result.err;
+        EXPECT_FALSE(std::filesystem::exists(folder_.path() / "stolen")) << name;
+    }
+}
+
+TEST_F(HostileScript, DoesNotPrintIntoTheProgramsOutput) {
+    const auto result = validate("prints.ts", {"--run-script"});
+    EXPECT_EQ(result.status, 1) << result.err;
+    EXPECT_EQ(json::parse(result.out)["layout"], "TorchScript");
+    EXPECT_NE(result.err.find("{ \\u001b[31m not JSON"), std::string::npos) << result.err;
+    EXPECT_EQ(result.err.find('\x1b'), std::string::npos);
+}
+
+TEST_F(HostileScript, ThatLoopsIsEnded) {
+    testing::ProcessOptions options;
+    options.interrupt_after = 3;
+    options.interrupt_again_after = 4;
+    options.interrupt_by = SIGTERM;
+    auto result = validate("loops.ts", {"--run-script"}, options);
+    EXPECT_EQ(result.status, 130) << result.err;
+    EXPECT_LT(result.seconds, 8);
+    options.interrupt_again_after = {};
+    result = validate("loops.ts", {"--run-script"}, options);
+    EXPECT_EQ(result.status, 130) << result.err;
+    EXPECT_LT(result.seconds, 20);
 }
 
 }  // namespace
