@@ -11,7 +11,7 @@
 #include "montecarlo/ranks/launch.hpp"
 #include "montecarlo/simulate.hpp"
 #include "output_files.hpp"
-#include "report/figure.hpp"
+#include "report/density_figure.hpp"
 #include "report/json.hpp"
 #include "report/report.hpp"
 #include "report/result_file.hpp"
@@ -29,18 +29,28 @@ namespace spectra::cli {
 
 namespace {
 
+/// Refuses a network that a theory does not support, with the options that do without that theory.
+void check_theory(const Network& network, dyson::Method method) {
+    try {
+        dyson::check(network, method);
+    } catch (const std::invalid_argument& error) {
+        if (method != dyson::Method::operator_valued) throw;
+        throw std::invalid_argument(fmt::format("{} (--theory none, no --omega)", error.what()));
+    }
+}
+
 /// The theories asked for, all of which must know the network; by default those that do.
 std::vector<dyson::Method> methods_for(const Request& request, const Network& network) {
     std::vector<dyson::Method> methods;
     for (const auto method : request.methods) {
         try {
-            dyson::check(network, method);
+            check_theory(network, method);
             methods.push_back(method);
         } catch (const std::invalid_argument&) {
             if (request.methods_given || method == dyson::Method::operator_valued) throw;
         }
     }
-    if (!request.omega.empty()) dyson::check(network, dyson::Method::operator_valued);
+    if (!request.omega.empty()) check_theory(network, dyson::Method::operator_valued);
     return methods;
 }
 

@@ -247,12 +247,12 @@ int run(int argc, char** argv, const TorchCommands& torch) {
     try {
         return parse_and_run(argc, argv, torch);
     } catch (const std::invalid_argument& error) {
-        print_error(error.what());
+        print_error(message_of(error));
         return bad_input;
     } catch (const std::bad_alloc&) {
         print_error("out of memory");
     } catch (const std::exception& error) {
-        print_error(error.what());
+        print_error(message_of(error));
     }
     return not_finished;
 }

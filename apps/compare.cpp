@@ -4,6 +4,7 @@
 #include "base/atomic_file.hpp"
 #include "base/text.hpp"
 #include "report/comparison.hpp"
+#include "report/density_figure.hpp"
 #include "report/terminal.hpp"
 #include "sweep.hpp"
 

@@ -24,6 +24,14 @@ std::string one_line(std::string_view message) {
     return printable(line);
 }
 
+std::string message_of(const std::exception& error) {
+    const auto* const field = dynamic_cast<const FieldError*>(&error);
+    if (field == nullptr) return error.what();
+    std::string option = "--" + field->field();
+    std::replace(option.begin(), option.end(), '_', '-');
+    return option + field->rest();
+}
+
 namespace {
 
 /// In a run of several processes the first one speaks.

@@ -3,6 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <chrono>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,9 @@ namespace spectra::cli {
 
 /// A message in one printable line.
 std::string one_line(std::string_view message);
+
+/// What an error says, with the option in place of the field that a library speaks of: "--logit-scale -1: …".
+std::string message_of(const std::exception& error);
 
 /// "spectra: <message>" on standard error.
 void print_error(std::string_view message);

@@ -161,7 +161,7 @@ std::vector<Entry> examples(const CLI::App& app) {
         {"spectra compare", "six mixers at three depths: two figures, a ranked table, spectra-compare.h5"},
         {"spectra compare --mixers cayley,my-mixers.csv --depths 10,50 --plot pdf --table tex",
          "your own, for a paper; what is in the file already is not computed again"},
-        {"spectra figure bands", "one of ten pictures with its numbers beside it; spectra figure lists them"},
+        {"spectra figure bands", "one of eleven pictures, with its numbers beside it; spectra figure lists them"},
         {"spectra depth-limit --mixer bistochastic --sigma2 0.005", "how deep these mixers can go"},
         {"spectra sweep --mixers bistochastic,cayley --depths 1,2,10 --noises 0.05,0.2 --seeds 1:5",
          "sixty networks in one file, with a table; the same command again goes on after a kill"},

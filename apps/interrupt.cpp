@@ -21,7 +21,7 @@ constexpr std::int64_t same_signal = 300'000'000;  // ns
 
 std::atomic<bool> flag{false};
 std::atomic<std::int64_t> first_at{0};
-bool speaks = true;
+bool speaks = true, at_terminal = false;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free,
               "set from a signal handler");
 
@@ -32,7 +32,10 @@ std::int64_t now() {
 }
 
 void say(std::string_view line) {
-    if (speaks && write(STDERR_FILENO, line.data(), line.size()) < 0) return;  // nobody listens
+    if (!speaks) return;
+    // After the progress line, where there is one.
+    for (const auto part : {std::string_view(at_terminal ? "\n" : ""), line})
+        if (write(STDERR_FILENO, part.data(), part.size()) < 0) return;  // nobody listens
 }
 
 [[noreturn]] void end() {
@@ -44,15 +47,15 @@ void on_interrupt(int) {
     if (!flag.exchange(true)) {
         first_at = now();
         alarm(patience);
-        say("\nspectra: stopping; a second Ctrl-C stops at once\n");
+        say("spectra: stopping; a second Ctrl-C stops at once\n");
     } else if (now() - first_at > same_signal) {
-        say("\nspectra: stopped at once\n");
+        say("spectra: stopped at once\n");
         end();
     }
 }
 
 void on_alarm(int) {
-    say("\nspectra: stopped: it was still busy ten seconds after it was asked to stop\n");
+    say("spectra: stopped: it was still busy ten seconds after it was asked to stop\n");
     end();
 }
 
@@ -60,6 +63,7 @@ void on_alarm(int) {
 
 void catch_interrupts() {
     speaks = montecarlo::launch().rank == 0;
+    at_terminal = isatty(STDERR_FILENO) != 0;
     struct sigaction action {};
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);

@@ -77,7 +77,7 @@ void check_grid(const SweepRequest& request, const std::vector<GridPoint>& point
             bytes += static_cast<double>(seeds) * result_bytes(points[k], analysis.described.network);
         } catch (const std::invalid_argument& error) {
             if (points.size() == seeds) throw;
-            throw std::invalid_argument(fmt::format("{}: {}", points[k].name, error.what()));
+            throw std::invalid_argument(fmt::format("{}: {}", points[k].name, message_of(error)));
         }
     }
     for (const auto method : request.each.methods) {
@@ -245,7 +245,7 @@ private:
         } catch (const std::bad_alloc&) {
             failed("out of memory");
         } catch (const std::exception& error) {
-            failed(error.what());
+            failed(message_of(error));
         }
         return std::nullopt;
     }

@@ -1,7 +1,7 @@
 #include "train_request.hpp"
 
 #include "adder.hpp"
-#include "train/tasks/dataset.hpp"
+#include "train/tasks/tasks.hpp"
 #include "values.hpp"
 
 #include <fmt/format.h>

@@ -146,7 +146,12 @@ int validate(const ValidateRequest& r, const std::string& command, const Measure
         const auto file = TensorFile::open(name);
         if (must_run(r, file) && !measure)
             throw std::invalid_argument(fmt::format("{}: its model must be run by spectra-torch", name));
-        if (!must_run(r, file) && !r.layout) trained::recognise(file);
+        try {
+            if (!must_run(r, file) && !r.layout) trained::recognise(file);
+        } catch (const trained::UnknownLayout& error) {
+            throw std::invalid_argument(
+                fmt::format("{}: --list shows the keys, --layout MAP.json names the mixers", error.what()));
+        }
     }
     for (std::size_t k = 0; k < r.files.size(); ++k)
         check_writable(output_files(stem_of(r, k), r.plot), r.force);

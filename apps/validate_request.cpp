@@ -66,7 +66,13 @@ void add_verdict_options(CLI::App& app, ValidateRequest& r) {
         fmt::format(
             "what must hold, of the measured values where there are any, else of the predicted law: {}",
             fmt::join(validation::required_names(), ", ")),
-        [&r](const auto&, const auto& text) { r.require = validation::parse_requirements(text); });
+        [&r](const auto& name, const auto& text) {
+            try {
+                r.require = validation::parse_requirements(text);
+            } catch (const std::invalid_argument& error) {
+                throw std::invalid_argument(name + " " + error.what());
+            }
+        });
 }
 
 void add_output_options(CLI::App& app, ValidateRequest& r) {

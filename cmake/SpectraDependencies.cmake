@@ -11,6 +11,7 @@ find_package(Boost 1.70 CONFIG REQUIRED)  # Boost.Math, headers only
 find_package(HDF5 REQUIRED COMPONENTS C)
 find_package(LAPACKE REQUIRED)
 find_package(Random123 REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(fmt CONFIG REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)
 if(SPECTRA_APPS)
@@ -19,9 +20,6 @@ endif()
 if(BUILD_TESTING)
     find_package(GTest REQUIRED)
 endif()
-
-# Nothing is compiled with Torch in this version: finding it costs no compiler run, and the program
-# says what was there (spectra --version).
 
 function(spectra_find_cuda)
     # nvcc first: FindCUDAToolkit alone would take a lone runtime library for a toolkit.

@@ -3,7 +3,7 @@
 
 # Needed to build and run the program, and besides to test it.
 run_packages=(cmake g++ ninja-build git
-    libeigen3-dev libboost-math-dev libhdf5-dev libopenblas-dev liblapacke-dev
+    libeigen3-dev libboost-math-dev libhdf5-dev libopenblas-dev liblapacke-dev zlib1g-dev
     librandom123-dev libfmt-dev nlohmann-json3-dev libcli11-dev gnuplot-nox)
 train_packages=(libtorch-dev)  # for the commands train and validate
 test_packages=("${train_packages[@]}" libgtest-dev libbenchmark-dev python3-h5py python3-torch
@@ -13,7 +13,7 @@ test_packages=("${train_packages[@]}" libgtest-dev libbenchmark-dev python3-h5py
 # the places where they are known to live (relative to the compiler's own search path).
 run_programs=(cmake ninja git c++ gnuplot)
 run_headers=(Eigen/Core:eigen3/Eigen/Core boost/math/quadrature/tanh_sinh.hpp hdf5.h:hdf5/serial/hdf5.h
-    lapacke.h:lapacke/lapacke.h:openblas/lapacke.h Random123/philox.h fmt/format.h nlohmann/json.hpp
+    lapacke.h:lapacke/lapacke.h:openblas/lapacke.h Random123/philox.h fmt/format.h nlohmann/json.hpp zlib.h
     CLI/CLI.hpp)
 test_headers=(gtest/gtest.h)
 

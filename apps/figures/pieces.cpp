@@ -1,15 +1,14 @@
 #include "figures/pieces.hpp"
 
+#include "base/parallel.hpp"
 #include "interrupt.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <limits>
+#include <mutex>
 #include <numbers>
 #include <stdexcept>
 
@@ -160,25 +159,14 @@ void for_all(const FigureRequest& request, Progress& progress, const std::string
     progress.stage(stage);
     const int total = static_cast<int>(count);
     int finished = 0;
-    std::exception_ptr error;
-    std::atomic<bool> failed = false;
-    const int threads = request.threads > 0 ? request.threads : omp_get_max_threads();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (int k = 0; k < total; ++k) {
-        if (interrupted() || failed) continue;
-        std::exception_ptr own;
-        try {
-            work(static_cast<std::size_t>(total - 1 - k));
-        } catch (...) {
-            own = std::current_exception();
-        }
-#pragma omp critical(spectra_figure_progress)
-        {
-            if (own && !error) error = own, failed = true;
-            progress.update(++finished, total);
-        }
-    }
-    if (error) std::rethrow_exception(error);
+    std::mutex mutex;
+    // The last are the deepest: first.
+    parallel_for(count, request.threads, [&](std::size_t k) {
+        if (interrupted()) return;
+        work(count - 1 - k);
+        const std::scoped_lock lock(mutex);
+        progress.update(++finished, total);
+    });
     stop_if_interrupted();
 }
 

@@ -3,6 +3,7 @@
 #include "figures/pieces.hpp"
 #include "interrupt.hpp"
 #include "montecarlo/simulate.hpp"
+#include "report/density_figure.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>

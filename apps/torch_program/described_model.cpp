@@ -1,4 +1,5 @@
 #include "torch_program/described_model.hpp"
+#include "train/tasks/tasks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

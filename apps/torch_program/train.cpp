@@ -7,6 +7,7 @@
 #include "output_files.hpp"
 #include "torch_program/described_model.hpp"
 #include "train/checkpoint_file.hpp"
+#include "train/tasks/tasks.hpp"
 #include "train/trainer.hpp"
 #include "train/training_report.hpp"
 

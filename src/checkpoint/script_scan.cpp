@@ -155,11 +155,10 @@ void refuse_unsafe_script(const ZipArchive& archive, const std::string& root, co
         if (inner == "model.json") refuse(place, "is of a TorchScript format that is no longer read");
         const bool is_code = inner.starts_with("code/") && !inner.ends_with(".debug_pkl");
         const bool is_pickle = inner.ends_with(".pkl");
-        if ((is_code || is_pickle) && entry.size > largest_source) refuse(place, "is larger than 64 MiB");
-        if (is_code) refuse_unsafe_source(as_text(archive.bytes(entry)), place);
+        if (is_code) refuse_unsafe_source(archive.unpacked(entry, largest_source), place);
         if (!is_pickle) continue;
         // Pickles name a class by two lines: a module and what is in it.
-        std::string text(as_text(archive.bytes(entry)));
+        std::string text = archive.unpacked(entry, largest_source);
         std::replace(text.begin(), text.end(), '\n', '.');
         for (auto at = text.find(custom); at != text.npos; at = text.find(custom, at + 1))
             if (!std::string_view(text).substr(at + custom.size()).starts_with(packed))

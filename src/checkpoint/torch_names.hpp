@@ -1,6 +1,6 @@
 #pragma once
 
-#include "checkpoint/pickle.hpp"
+#include "checkpoint/unpickled.hpp"
 
 #include <optional>
 #include <string>

@@ -3,9 +3,11 @@
 #include "base/text.hpp"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <numeric>
 #include <optional>
 
@@ -173,6 +175,7 @@ void ZipArchive::read_directory(const Directory& directory) {
                        record.u32(42),
                        record.u32(24),
                        0,
+                       0,
                        record.u32(16),
                        record.u16(10)};
         std::uint64_t packed = record.u32(20);
@@ -192,6 +195,7 @@ void ZipArchive::read_directory(const Directory& directory) {
         if (entry.method == 0 && packed != entry.size)
             refuse(place, fmt::format("is stored as it is, but has {} bytes and {} in the archive",
                                       entry.size, packed));
+        entry.unpacked_size = entry.size;
         entry.size = packed;
         entries_.push_back(std::move(entry));
         at = extras + record.u16(30) + record.u16(32);
@@ -234,18 +238,14 @@ const ZipEntry* ZipArchive::find(std::string_view name) const {
     return found != entries_.end() && found->name == name ? &*found : nullptr;
 }
 
-Bytes ZipArchive::bytes(const ZipEntry& entry) const {
+Bytes ZipArchive::packed(const ZipEntry& entry) const {
     const auto place = [&] { return where_ + ": zip entry " + in_quotes(entry.name); };
-    if (entry.method != 0)
-        refuse(place(),
-               fmt::format("is compressed (method {}); accepted: stored entries, as torch.save writes them",
-                           entry.method));
     if (!has_signature(file_, entry.header, local_length, local_signature))
         refuse(place(), "has no local header");
     const Record local(file_, entry.header);
     const std::uint64_t names = entry.header + local_length, begin = names + local.u16(26) + local.u16(28);
     if (!holds(file_, names, local.u16(26)) || as_text(file_.subspan(names, local.u16(26))) != entry.name ||
-        local.u16(8) != 0)
+        local.u16(8) != entry.method)
         refuse(place(), "has a local header that says otherwise");
     if (begin > entry.limit || entry.size > entry.limit - begin)
         refuse(place(), fmt::format("of {} bytes at byte {} overlaps what begins at byte {}", entry.size,
@@ -253,12 +253,53 @@ Bytes ZipArchive::bytes(const ZipEntry& entry) const {
     return file_.subspan(begin, entry.size);
 }
 
+Bytes ZipArchive::bytes(const ZipEntry& entry) const {
+    if (entry.method != 0)
+        refuse(where_ + ": zip entry " + in_quotes(entry.name),
+               fmt::format("is compressed (method {}); accepted: stored entries, as torch.save writes them",
+                           entry.method));
+    return packed(entry);
+}
+
+void ZipArchive::check_sum(const ZipEntry& entry, Bytes content) const {
+    if (entry.crc != 0 && crc32(content) != entry.crc)
+        refuse(where_, fmt::format("zip entry {} is damaged: its checksum is {:08x}, not {:08x}",
+                                   in_quotes(entry.name), crc32(content), entry.crc));
+}
+
 Bytes ZipArchive::checked_bytes(const ZipEntry& entry) const {
     const Bytes found = bytes(entry);
-    if (entry.crc != 0 && crc32(found) != entry.crc)
-        refuse(where_, fmt::format("zip entry {} is damaged: its checksum is {:08x}, not {:08x}",
-                                   in_quotes(entry.name), crc32(found), entry.crc));
+    check_sum(entry, found);
     return found;
+}
+
+std::string ZipArchive::unpacked(const ZipEntry& entry, std::uint64_t most) const {
+    constexpr std::uint16_t deflated = 8;
+    const std::string place = where_ + ": zip entry " + in_quotes(entry.name);
+    if (entry.method != 0 && entry.method != deflated)
+        refuse(place, fmt::format("is compressed by method {}; accepted: stored or deflated", entry.method));
+    if (std::max(entry.size, entry.unpacked_size) > most)
+        refuse(place, fmt::format("has {} bytes; accepted: up to {}", entry.unpacked_size, most));
+    const Bytes from = packed(entry);
+    std::string out;
+    if (entry.method == 0) {
+        out = as_text(from);
+    } else {
+        out.resize(entry.unpacked_size + 1);  // one more: to see whether there is more
+        z_stream stream{};
+        if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
+        stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(from.data()));
+        stream.avail_in = static_cast<uInt>(from.size());
+        stream.next_out = reinterpret_cast<Bytef*>(out.data());
+        stream.avail_out = static_cast<uInt>(out.size());
+        const int status = inflate(&stream, Z_FINISH);
+        const bool whole = status == Z_STREAM_END && stream.total_out == entry.unpacked_size && stream.avail_in == 0;
+        inflateEnd(&stream);
+        if (!whole) refuse(place, fmt::format("does not unpack to the {} bytes it promises", entry.unpacked_size));
+        out.pop_back();
+    }
+    check_sum(entry, as_bytes(out));
+    return out;
 }
 
 }  // namespace spectra::checkpoint

@@ -1,13 +1,11 @@
 #include "dyson/density.hpp"
 
+#include "base/parallel.hpp"
 #include "dyson/bands.hpp"
 #include "dyson/panel.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <optional>
 
@@ -168,33 +166,18 @@ private:
 
     /// All panels of one generation, in parallel. Each depends on its own guesses only.
     void solve_generation(const std::vector<Band>& bands, std::vector<Panel>& panels) {
-        const int threads = options_.threads > 0 ? options_.threads : omp_get_max_threads();
         const long most_steps = panel_steps(panels.size());
-        std::exception_ptr failure;
-        long steps = 0;
-        double passes = 0;
-        int descents = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : steps, passes, descents)
-        {
-            Tracker tracker(tracker_);
-            const double passes_before = tracker.passes();
-#pragma omp for schedule(dynamic)
-            for (std::size_t k = 0; k < panels.size(); ++k) {
-                try {
-                    solve_panel(tracker, bands[panels[k].band], panels[k], most_steps);
-                } catch (...) {
-#pragma omp critical
-                    failure = std::current_exception();
-                }
-            }
-            steps += tracker.newton_steps();
-            passes += tracker.passes() - passes_before;
-            descents += tracker.descents();
+        const int threads = std::clamp(static_cast<int>(panels.size()), 1, threads_or_all(options_.threads));
+        std::vector<Tracker> trackers(static_cast<std::size_t>(threads), tracker_);
+        const double passes_before = tracker_.passes();
+        parallel_for(panels.size(), trackers, [&](Tracker& tracker, std::size_t k) {
+            solve_panel(tracker, bands[panels[k].band], panels[k], most_steps);
+        });
+        for (const auto& tracker : trackers) {
+            newton_steps_ += tracker.newton_steps();
+            passes_ += tracker.passes() - passes_before;
+            descents_ += tracker.descents();
         }
-        if (failure) std::rethrow_exception(failure);
-        newton_steps_ += steps;
-        passes_ += passes;
-        descents_ += descents;
     }
 
     std::vector<Panel> halve(const Panel& parent) const {

@@ -2,7 +2,6 @@
 
 #include "dyson/atoms.hpp"
 #include "dyson/mixer_values.hpp"
-#include "dyson/range.hpp"
 #include "network/network.hpp"
 
 #include <optional>

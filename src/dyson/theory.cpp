@@ -1,11 +1,13 @@
 #include "dyson/theory.hpp"
 
+#include "base/parallel.hpp"
 #include "dyson/bands.hpp"
 #include "dyson/chain.hpp"
 #include "dyson/density.hpp"
 #include "dyson/moments.hpp"
 #include "dyson/potential.hpp"
 #include "dyson/printed.hpp"
+#include "dyson/range.hpp"
 #include "dyson/s_transform.hpp"
 #include "dyson/scalar.hpp"
 #include "dyson/site_draws.hpp"
@@ -13,12 +15,9 @@
 #include "dyson/tracker.hpp"
 #include "dyson/unresolved.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -127,37 +126,23 @@ std::vector<double> curve_places(const Options& options, const Spectrum& law) {
 Curve solve_curve(const Tracker& tracker, const std::vector<double>& places, const SolvedLaw& law,
                   const Options& options, Summary& summary) {
     std::vector<Solution> points(places.size());
-    std::exception_ptr failure;
-    long steps = 0;
+    const int threads = std::clamp(static_cast<int>(places.size()), 1, threads_or_all(options.threads));
+    std::vector<Tracker> trackers(static_cast<std::size_t>(threads), tracker);
+    const double passes_before = tracker.passes();
+    parallel_for(places.size(), trackers, [&](Tracker& mine, std::size_t k) {
+        const double x = places[k];
+        const auto& grid = law.density.log_s;
+        const auto near = static_cast<std::size_t>(std::lower_bound(grid.begin(), grid.end(), x) - grid.begin());
+        const bool inside = options.eta == 0 && near < grid.size() && near > 0;
+        points[k] = mine.solve(x, options.eta * std::exp(-x), inside ? &law.nodes[near].m : nullptr);
+    });
     double passes = 0;
-    int descents = 0;
-    const int threads = options.threads > 0 ? options.threads : omp_get_max_threads();
-#pragma omp parallel num_threads(threads) reduction(+ : steps, passes, descents)
-    {
-        Tracker mine(tracker);
-        const double passes_before = mine.passes();
-#pragma omp for schedule(dynamic)
-        for (std::size_t k = 0; k < places.size(); ++k) {
-            try {
-                const double x = places[k];
-                const auto& grid = law.density.log_s;
-                const auto near =
-                    static_cast<std::size_t>(std::lower_bound(grid.begin(), grid.end(), x) - grid.begin());
-                const bool inside = options.eta == 0 && near < grid.size() && near > 0;
-                points[k] = mine.solve(x, options.eta * std::exp(-x), inside ? &law.nodes[near].m : nullptr);
-            } catch (...) {
-#pragma omp critical
-                failure = std::current_exception();
-            }
-        }
-        steps += mine.newton_steps();
+    for (const auto& mine : trackers) {
+        summary.newton_steps += mine.newton_steps();
+        summary.descents += mine.descents();
         passes += mine.passes() - passes_before;
-        descents += mine.descents();
     }
-    if (failure) std::rethrow_exception(failure);
-    summary.newton_steps += steps;
     summary.passes += static_cast<long>(passes);
-    summary.descents += descents;
     Curve curve;
     const auto equation = Tracker(tracker).equation().clone();
     for (std::size_t k = 0; k < places.size(); ++k)
@@ -264,7 +249,7 @@ void check(const Network& network, Method method) {
             throw std::invalid_argument(
                 "theory ov of a tied branch solves for all pairs of layers at once: L·n is " +
                 std::to_string(size) + "; accepted: up to " + std::to_string(max_tied_size) +
-                ", or no theory (--theory none, no --omega)");
+                ", or no theory");
         return;
     }
     if (!isotropic_gaussian(network))
@@ -345,35 +330,36 @@ Theory solve(const Network& network, Method method, const Options& options) {
     return theory;
 }
 
-Green green(const Network& network, const std::vector<std::complex<double>>& omega, const Options&) {
+Green green(const Network& network, const std::vector<std::complex<double>>& omega, const Options& options) {
     check(network);
+    check(network, Method::operator_valued);
+    const std::size_t count = omega.size();
     Green result;
     result.omega = omega;
-    const bool zero = any_layer_is_zero(network);
-    check(network, Method::operator_valued);
-    const Range support = zero ? Range{} : range(network);
-    std::optional<Tracker> tracker;
-    if (!zero)
-        tracker.emplace(make_equation(network, Method::operator_valued), support.log_upper, anchors(support));
-    for (const Complex w : omega) {
-        if (zero) {  // J = 0
-            result.g.push_back(1.0 / w);
-            result.residual.push_back(0);
-            result.iterations.push_back(0);
-            result.certified.push_back(1);
-            continue;
-        }
-        const bool mirrored = w.real() < 0;
-        const Solution s = tracker->solve(mirrored ? -std::conj(w) : w);
-        // What was reached on the way to a point that is not certified is g of nothing.
-        const Complex g = s.ok()
-                              ? tracker->equation().scaled_green(s.omega, s.m) * std::exp(-s.omega.log_scale)
-                              : Complex(std::nan(""), std::nan(""));
-        result.g.push_back(mirrored ? -std::conj(g) : g);
-        result.residual.push_back(s.residual);
-        result.iterations.push_back(s.steps);
-        result.certified.push_back(s.ok() ? 1 : 0);
+    result.certified.assign(count, 1);
+    result.residual.assign(count, 0);
+    result.iterations.assign(count, 0);
+    if (any_layer_is_zero(network)) {  // J = 0
+        for (const Complex w : omega) result.g.push_back(1.0 / w);
+        return result;
     }
+    result.g.resize(count);
+    const Range support = range(network);
+    const Tracker tracker(make_equation(network, Method::operator_valued), support.log_upper, anchors(support));
+    const int threads = std::clamp(static_cast<int>(count), 1, threads_or_all(options.threads));
+    std::vector<Tracker> trackers(static_cast<std::size_t>(threads), tracker);
+    parallel_for(count, trackers, [&](Tracker& mine, std::size_t k) {
+        const Complex w = omega[k];
+        const bool mirrored = w.real() < 0;
+        const Solution s = mine.solve(mirrored ? -std::conj(w) : w);
+        // What was reached on the way to a point that is not certified is g of nothing.
+        const Complex g = s.ok() ? mine.equation().scaled_green(s.omega, s.m) * std::exp(-s.omega.log_scale)
+                                 : Complex(std::nan(""), std::nan(""));
+        result.g[k] = mirrored ? -std::conj(g) : g;
+        result.residual[k] = s.residual;
+        result.iterations[k] = s.steps;
+        result.certified[k] = s.ok() ? 1 : 0;
+    });
     return result;
 }
 

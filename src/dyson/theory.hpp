@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dyson/unresolved_mass.hpp"
 #include "network/network.hpp"
 #include "spectrum/spectrum.hpp"
 
@@ -55,12 +56,6 @@ struct Curve {
     std::vector<std::uint8_t> certified;
 
     std::size_t size() const { return log_s.size(); }
-};
-
-/// The lowest part of a law whose mass is known and whose density is not.
-struct Unresolved {
-    double mass = 0;
-    double log_below = 0;  ///< all of it lies below this ln s
 };
 
 /// How a solve ended. The defaults mean that nothing was solved.

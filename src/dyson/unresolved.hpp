@@ -2,7 +2,7 @@
 
 #include "dyson/density.hpp"
 #include "dyson/potential.hpp"
-#include "dyson/theory.hpp"
+#include "dyson/unresolved_mass.hpp"
 
 #include <optional>
 

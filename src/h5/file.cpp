@@ -182,11 +182,8 @@ void File::read_everything() const {
     });
     for (const auto& path : paths) {
         attempt([&] {
-            for (const auto& name : attributes(path)) {
-                string_attribute(path, name);
-                double_attribute(path, name);
-                integer_attribute(path, name);
-            }
+            // Only texts have anything in them that can be damaged.
+            for (const auto& name : attributes(path)) string_attribute(path, name);
         });
         attempt([&] { children(path); });
         if (!is_dataset(path)) continue;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -21,6 +22,7 @@ namespace spectra::h5 {
 namespace {
 
 constexpr rlim_t most_seconds = 30;
+constexpr rlim_t most_memory = rlim_t{2} << 30;
 
 /// Device, inode, size and times of a file: what tells one state of a file from another.
 using State = std::array<std::int64_t, 7>;
@@ -32,12 +34,25 @@ std::optional<State> state_of(const std::filesystem::path& path) {
                  s.st_mtim.tv_sec, s.st_mtim.tv_nsec, s.st_ctim.tv_sec, s.st_ctim.tv_nsec};
 }
 
+/// Bytes of this process's address space.
+std::optional<rlim_t> address_space() {
+    std::ifstream file("/proc/self/statm");
+    rlim_t pages = 0;
+    if (!(file >> pages)) return std::nullopt;
+    return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+
 [[noreturn]] void run(const std::function<void()>& read) {
     for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGINT, SIGTERM, SIGALRM})
         ::signal(signal, SIG_DFL);
     const rlimit none{0, 0}, seconds{most_seconds, most_seconds};
     setrlimit(RLIMIT_CORE, &none);
     setrlimit(RLIMIT_CPU, &seconds);
+    // A damaged size must not take the machine's memory: the library refuses where it gets none.
+    if (const auto used = address_space()) {
+        const rlimit memory{*used + most_memory, *used + most_memory};
+        setrlimit(RLIMIT_AS, &memory);
+    }
     // What the C library says of a damaged heap is not for the user's terminal.
     if (const int nowhere = ::open("/dev/null", O_WRONLY); nowhere >= 0) {
         ::dup2(nowhere, STDOUT_FILENO);

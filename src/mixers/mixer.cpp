@@ -1,5 +1,6 @@
 #include "mixers/mixer.hpp"
 
+#include "base/text.hpp"
 #include "mixers/cayley.hpp"
 #include "mixers/cayley_hybrid.hpp"
 #include "mixers/gaussian.hpp"
@@ -45,10 +46,8 @@ std::string text(Number value) {
 }
 
 template <typename Number>
-void require(bool accepted, std::string_view option, Number value, std::string_view accepted_values) {
-    if (accepted) return;
-    throw std::invalid_argument(std::string(option) + " " + text(value) + ": accepted " +
-                                std::string(accepted_values));
+void require(bool accepted, const char* field, Number value, std::string_view accepted_values) {
+    if (!accepted) throw FieldError(field, " " + text(value) + ": accepted " + std::string(accepted_values));
 }
 
 int grassmann_rank(const Recipe& recipe, int n) {
@@ -82,18 +81,14 @@ Mixer draw_checked(const Recipe& recipe, int n, random::Stream& stream) {
     return {};
 }
 
-/// The options that decide how large the numbers behind a mixer are.
-std::string size_options(const Recipe& recipe) {
-    const std::string logit_scale = "--logit-scale " + text(recipe.logit_scale);
-    if (recipe.family == Family::bistochastic) return logit_scale;
-    if (recipe.family == Family::cayley)
-        return logit_scale + " with --cayley-step " + text(recipe.cayley_step);
-    return "--beta " + text(recipe.beta);
-}
-
+/// The numbers behind a mixer are as large as these fields make them.
 [[noreturn]] void refuse_size(const Recipe& recipe, std::string_view reason) {
-    throw std::invalid_argument(size_options(recipe) + ": " + std::string(reason) +
-                                "; accepted a smaller value");
+    const std::string rest = ": " + std::string(reason) + "; accepted a smaller value";
+    if (recipe.family == Family::bistochastic) throw FieldError("logit_scale", " " + text(recipe.logit_scale) + rest);
+    if (recipe.family == Family::cayley)
+        throw FieldError("logit_scale", " " + text(recipe.logit_scale) + " with a Cayley step of " +
+                                            text(recipe.cayley_step) + rest);
+    throw FieldError("beta", " " + text(recipe.beta) + rest);
 }
 
 }  // namespace
@@ -121,40 +116,40 @@ std::optional<Family> find_family(std::string_view wanted) {
 }
 
 void check(const Recipe& recipe, int n) {
-    require(n >= 1, "--streams", n, "1 or more");
+    require(n >= 1, "streams", n, "1 or more");
     const auto require_logit_scale = [&] {
-        require(std::isfinite(recipe.logit_scale) && recipe.logit_scale >= 0, "--logit-scale",
+        require(std::isfinite(recipe.logit_scale) && recipe.logit_scale >= 0, "logit_scale",
                 recipe.logit_scale, "a finite number, 0 or more");
     };
     const auto require_beta = [&] {
-        require(std::isfinite(recipe.beta), "--beta", recipe.beta, "a finite number");
+        require(std::isfinite(recipe.beta), "beta", recipe.beta, "a finite number");
     };
     switch (recipe.family) {
         case Family::bistochastic:
             require_logit_scale();
             if (recipe.sinkhorn_iterations)
-                require(*recipe.sinkhorn_iterations >= 1, "--sinkhorn-iterations",
+                require(*recipe.sinkhorn_iterations >= 1, "sinkhorn_iterations",
                         *recipe.sinkhorn_iterations, "1 or more");
             break;
         case Family::cayley:
             require_logit_scale();
-            require(std::isfinite(recipe.cayley_step) && recipe.cayley_step > 0, "--cayley-step",
+            require(std::isfinite(recipe.cayley_step) && recipe.cayley_step > 0, "cayley_step",
                     recipe.cayley_step, "a finite number above 0");
             if (recipe.cayley_iterations)
-                require(*recipe.cayley_iterations >= 1, "--cayley-iterations", *recipe.cayley_iterations,
+                require(*recipe.cayley_iterations >= 1, "cayley_iterations", *recipe.cayley_iterations,
                         "1 or more, or exact");
             break;
         case Family::cayley_hybrid:
-            require(recipe.gate >= 0 && recipe.gate <= 1, "--gate", recipe.gate, "0 to 1");
+            require(recipe.gate >= 0 && recipe.gate <= 1, "gate", recipe.gate, "0 to 1");
             require_beta();
             break;
         case Family::grassmann:
             if (recipe.rank)
-                require(*recipe.rank >= 0 && *recipe.rank <= n, "--rank", *recipe.rank,
+                require(*recipe.rank >= 0 && *recipe.rank <= n, "rank", *recipe.rank,
                         "0.." + text(n) + " with " + text(n) + " streams");
             break;
         case Family::permutation:
-            require(recipe.permutations >= 1 && recipe.permutations <= max_permutations, "--permutations",
+            require(recipe.permutations >= 1 && recipe.permutations <= max_permutations, "permutations",
                     recipe.permutations, "1.." + text(max_permutations));
             break;
         case Family::householder:

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "montecarlo/simulate.hpp"
+#include "montecarlo/simulation.hpp"
 
 #include <optional>
 #include <span>

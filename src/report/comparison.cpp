@@ -1,6 +1,7 @@
 #include "report/comparison.hpp"
 
 #include "mixers/mixer.hpp"
+#include "report/density_figure.hpp"
 #include "report/stored_report.hpp"
 #include "report/wording.hpp"
 

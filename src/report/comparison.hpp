@@ -1,6 +1,6 @@
 #pragma once
 
-#include "report/figure.hpp"
+#include "report/density_figure.hpp"
 #include "report/runs_file.hpp"
 #include "report/table.hpp"
 

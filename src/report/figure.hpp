@@ -1,13 +1,11 @@
 #pragma once
 
-#include "report/report.hpp"
-
 #include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
 
-/// A figure as data: what is drawn, not how. `density_figure` describes, a renderer draws.
+/// A figure as data: what is drawn, not how (density_figure.hpp describes densities). A renderer draws it.
 namespace spectra::report {
 
 enum class Scale {
@@ -79,31 +77,6 @@ struct Figure {
 
 /// Width of a figure in one of two columns of a page, and across the page, in mm.
 inline constexpr double column_width = 85, page_width = 176;
-
-/// Two views of one density: ρ(s) over s, and the density per unit ln s over log10 s, which shows all
-/// scales. Simulated values are a grey histogram, the theories lines that differ in dash as well as
-/// in colour. Curves end in zero at the edges of the support and are not drawn across gaps; atoms
-/// are impulses with their mass written beside them. With eta > 0 the smoothed curve is drawn.
-///
-/// Where mass has collapsed towards zero, ρ(s) is cut at the height it has away from zero. So is a peak too
-/// narrow to be seen that has a twentieth of the mass or more, at the height of the rest, with its mass
-/// beside it.
-Figure density_figure(const Report& report);
-
-/// Reports to be seen side by side.
-struct DensityGrid {
-    std::string title;
-    std::vector<std::string> caption;
-    std::vector<std::string> rows, columns;  ///< what they are called
-    std::vector<const Report*> cells;        ///< row by row; null: none
-};
-
-/// One view of many densities, all on one scale: over s, one frame for all; over log10 s, one frame a column,
-/// where the depths differ by many decades. One height for all, that of the operator-valued and simulated
-/// densities away from zero; what is higher is cut. The share of collapsed mass is written above every panel,
-/// with an exclamation mark where a theory is not certified. As
-/// wide as a column of a page while three panels are side by side, else as the page; wider beyond seven.
-Figure density_grid(const DensityGrid& grid, Scale scale);
 
 /// As wide as a column of a page: panels below each other, letters of 6.5 points.
 void fit_column(Figure& figure);

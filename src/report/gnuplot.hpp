@@ -29,7 +29,7 @@ GnuplotCommands gnuplot_commands(const Figure& figure, const std::string& extens
 /// ".png", ".svg" or ".pdf"; throws std::invalid_argument for another.
 std::string figure_extension(const std::filesystem::path& path);
 
-inline constexpr const char* gnuplot_missing = "gnuplot not found: install gnuplot, or use --plot none";
+inline constexpr const char* gnuplot_missing = "gnuplot not found: install it to draw figures";
 
 /// The commands that draw the figure as a ".png", ".svg" or ".pdf".
 std::string gnuplot_script(const Figure& figure, const std::string& extension);

@@ -1,10 +1,11 @@
 #include "report/result_file.hpp"
 
-#include "h5/file.hpp"
 #include "base/atomic_file.hpp"
 #include "base/text.hpp"
+#include "h5/file.hpp"
 #include "report/branch_fields.hpp"
 #include "report/metric_names.hpp"
+#include "report/result_format.hpp"
 #include "report/simulation_group.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +43,6 @@ void write_matrices(h5::File& file, const std::string& path, const std::vector<E
 
 namespace {
 
-constexpr const char* format_name = "jacobian-spectra";
 
 std::vector<double> exponentials(const std::vector<double>& logs) {
     std::vector<double> values(logs.size());
@@ -450,22 +450,6 @@ void write_result_file(const Report& report, const std::filesystem::path& path,
     if (more) more(file);
     destination.write(file.image());
     destination.commit();
-}
-
-bool is_result_file(const h5::File& file) {
-    try {
-        return file.string_attribute("", "format") == std::string(format_name);
-    } catch (const std::exception&) {
-        return false;
-    }
-}
-
-bool is_result_file(const std::filesystem::path& path) {
-    try {
-        return h5::is_hdf5(path) && is_result_file(h5::File::open_read(path));
-    } catch (const std::exception&) {
-        return false;
-    }
 }
 
 std::string describe_result_file(const std::filesystem::path& path) {

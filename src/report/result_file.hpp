@@ -1,6 +1,7 @@
 #pragma once
 
 #include "report/report.hpp"
+#include "report/result_format.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -41,8 +42,6 @@ class File;
 /// `s` (its density then +∞) but ordinary in the log datasets.
 namespace spectra::report {
 
-inline constexpr int format_version = 1;
-
 /// The attributes of the root.
 void write_provenance(h5::File& file, const Provenance& provenance);
 
@@ -58,10 +57,6 @@ void write_table(h5::File& file, const std::string& path, const std::vector<std:
 
 /// The same for what a search for the deepest network found.
 void write_result_file(const DepthReport& report, const std::filesystem::path& path);
-
-/// Is this a file of ours, of any version? Never throws.
-bool is_result_file(const std::filesystem::path& path);
-bool is_result_file(const h5::File& file);
 
 /// What the file holds, as a page for a person. Throws std::invalid_argument, in one line, where it is
 /// missing, not HDF5, not ours, or of a newer format.

@@ -1,6 +1,6 @@
 #include "report/simulation_group.hpp"
 
-#include "report/result_file.hpp"
+#include "report/result_format.hpp"
 
 #include <fmt/format.h>
 

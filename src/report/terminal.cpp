@@ -1,6 +1,6 @@
 #include "report/terminal.hpp"
 
-#include "report/figure.hpp"
+#include "report/density_figure.hpp"
 #include "report/panel_height.hpp"
 #include "report/page.hpp"
 #include "report/wording.hpp"

@@ -1,7 +1,5 @@
 #include "spectrum/cumulative.hpp"
 
-#include "spectrum/spectrum.hpp"
-
 #include <algorithm>
 #include <cmath>
 

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "spectrum/density.hpp"
+
 #include <cstddef>
 #include <vector>
 
 namespace spectra {
-
-struct Density;
 
 /// The continuous part of a distribution function in x = ln s, atoms apart: cubic pieces that touch
 /// each other, constant above the last, and below the first either 0 or an exponential

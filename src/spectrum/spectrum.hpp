@@ -1,6 +1,7 @@
 #pragma once
 
 #include "spectrum/cumulative.hpp"
+#include "spectrum/density.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -23,28 +24,6 @@ struct Metrics {
     double largest = std::numeric_limits<double>::quiet_NaN();      ///< upper end of the support
     /// exp(−∫ (s/μ) ln(s/μ) ρ), μ = ∫ s ρ: 1 for an isometry, towards 0 as the spectrum collapses.
     double effective_rank = std::numeric_limits<double>::quiet_NaN();
-};
-
-/// A density with respect to x = ln s on an increasing grid, with its quadrature and its
-/// cumulative mass. Everything is in ln s, so scales below 1e-300 are ordinary.
-struct Density {
-    std::vector<double> log_s;        ///< x_k, increasing
-    std::vector<double> density_log;  ///< dF/dx at x_k
-    std::vector<double> weight;       ///< Σ weight·density_log·f(x_k) = ∫ f dF over the grid's range
-    std::vector<double> cumulative;   ///< F(x_k): mass below the range and atoms at or below x_k included
-    double mass_below = 0;            ///< continuous mass below the range, atoms apart
-    double tail_exponent = 0;         ///< dF/dx ~ e^{tail_exponent·x} below the range; 0: nothing there
-
-    struct Band {
-        double log_lower, log_upper;  ///< log_lower = −∞ for a band that reaches zero
-    };
-    std::vector<Band> support;
-
-    struct Atom {
-        double log_place;  ///< −∞ for an atom at s = 0
-        double mass;
-    };
-    std::vector<Atom> atoms;
 };
 
 /// A law on s ≥ 0, known by its density or by sorted values: theory, simulation and measured

@@ -29,7 +29,7 @@ namespace {
 std::optional<std::uint64_t> format_version(const checkpoint::ZipArchive& archive, const std::string& root) {
     for (const auto* const record : {"version", ".data/version"})
         if (const auto* const entry = archive.find(root + record)) {
-            const auto text = checkpoint::as_text(archive.bytes(*entry));
+            const auto text = archive.unpacked(*entry, 64);
             std::uint64_t version = 0;
             if (std::from_chars(text.data(), text.data() + text.size(), version).ec == std::errc())
                 return version;

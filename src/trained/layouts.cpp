@@ -31,10 +31,9 @@ const Layout& layout_of(const Weights& weights) {
     if (of_trm != keys.end())
         weights.refuse(fmt::format("a TRM model (key {}): it has plain residual connections and no mixers",
                                    in_quotes(*of_trm)));
-    weights.refuse(
-        fmt::format("its keys are of no known layout ({}); --list shows them, and a JSON map "
-                    "(--layout MAP.json) says which are mixers",
-                    fmt::join(layout_names(), ", ")));
+    throw UnknownLayout(
+        fmt::format("{}: its keys are of no known layout ({}); a JSON map can say which tensors are mixers",
+                    weights.file().where(), fmt::join(layout_names(), ", ")));
 }
 
 const Layout& named_layout(const std::string& name) {

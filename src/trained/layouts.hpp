@@ -6,6 +6,7 @@
 #include "trained/stack.hpp"
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,15 @@ namespace spectra::trained {
 /// "spectra", "edelta", "tokenbender", …: whose code names its tensors so.
 std::vector<std::string> layout_names();
 
+/// A file whose keys belong to no known layout.
+class UnknownLayout : public std::invalid_argument {
+public:
+    using std::invalid_argument::invalid_argument;
+};
+
 /// The layout that a file's keys belong to, whatever stands before them ("model.", "module.", "_orig_mod.",
-/// "core."). Refuses (std::invalid_argument, one line) a file of none: it names the layouts, or says that a
-/// model known to have no mixers has none.
+/// "core."). Refuses (UnknownLayout, one line) a file of none, naming the layouts, and
+/// (std::invalid_argument) a model known to have no mixers.
 std::string recognise(const checkpoint::TensorFile& file);
 
 struct LayoutOptions {

@@ -1,10 +1,9 @@
 #include "validation/prediction.hpp"
 
+#include "base/parallel.hpp"
 #include "dyson/counted.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -153,14 +152,13 @@ Prediction predict(Part part, std::vector<Network> networks, int threads) {
     p.part = part;
     p.networks = std::move(networks);
     p.theories.resize(p.networks.size());
-    const int available = threads > 0 ? threads : omp_get_max_threads();
+    const int available = threads_or_all(threads);
     const int teams = std::min(available, static_cast<int>(p.networks.size()));
     dyson::Options options;
     options.threads = std::max(1, available / std::max(teams, 1));
     std::vector<std::string> failures(p.networks.size());
     std::vector<dyson::CountedLaw> counted(p.networks.size());
-#pragma omp parallel for schedule(dynamic) num_threads(teams)
-    for (std::size_t k = 0; k < p.networks.size(); ++k) {
+    parallel_for(p.networks.size(), teams, [&](std::size_t k) {
         try {
             dyson::check(p.networks[k], dyson::Method::operator_valued);
             p.theories[k] = dyson::solve(p.networks[k], dyson::Method::operator_valued, options);
@@ -168,7 +166,7 @@ Prediction predict(Part part, std::vector<Network> networks, int threads) {
         } catch (const std::exception& error) {
             failures[k] = error.what();
         }
-    }
+    });
     std::vector<Spectrum> laws;
     for (std::size_t k = 0; k < p.networks.size(); ++k) {
         const auto& summary = p.theories[k].summary;

@@ -19,18 +19,18 @@ Requirement parse_one(const std::string& text) {
     const auto at = text.find_first_of("<>");
     if (at == std::string::npos || at + 1 >= text.size() || text[at + 1] != '=')
         throw std::invalid_argument(fmt::format(
-            "--require {}: accepted: NAME>=NUMBER or NAME<=NUMBER, with commas between", in_quotes(text)));
+            "{}: accepted: NAME>=NUMBER or NAME<=NUMBER, with commas between", in_quotes(text)));
     Requirement r;
     r.name = std::string(trimmed(std::string_view(text).substr(0, at)));
     r.relation = text[at] == '>' ? Relation::at_least : Relation::at_most;
     const auto& names = required_names();
     if (std::find(names.begin(), names.end(), r.name) == names.end())
-        throw std::invalid_argument(fmt::format("--require: no quantity is called {}; accepted: {}",
+        throw std::invalid_argument(fmt::format("no quantity is called {}; accepted: {}",
                                                 in_quotes(r.name), fmt::join(names, ", ")));
     const auto threshold = parse_number(trimmed(std::string_view(text).substr(at + 2)));
     if (!threshold || !std::isfinite(*threshold))
         throw std::invalid_argument(
-            fmt::format("--require {}: {} is no finite number", r.name, in_quotes(text.substr(at + 2))));
+            fmt::format("{}: {} is no finite number", r.name, in_quotes(text.substr(at + 2))));
     r.threshold = *threshold;
     return r;
 }
@@ -71,7 +71,7 @@ std::vector<Requirement> parse_requirements(const std::string& text) {
         if (std::any_of(all.begin(), all.end(), [&](const Requirement& r) {
                 return r.name == next.name && r.relation == next.relation;
             }))
-            throw std::invalid_argument(fmt::format("--require: {} is bounded twice", next.name));
+            throw std::invalid_argument(fmt::format("{}: duplicate bound", next.name));
         all.push_back(next);
         from = comma + 1;
     }

@@ -1,9 +1,8 @@
 #include "validation/validation.hpp"
 
+#include "base/parallel.hpp"
 #include "dyson/counted.hpp"
 #include "report/metric_names.hpp"
-
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -39,14 +38,12 @@ std::vector<LayerDistance> layer_distances(const Validation& v, int threads) {
     const auto& whole = v.predictions.back().networks.front();
     std::vector<LayerDistance> distances(first.branches.size());
     std::vector<dyson::CountedLaw> laws(distances.size());
-    const int most = threads > 0 ? threads : omp_get_max_threads();
-#pragma omp parallel for schedule(dynamic) num_threads(most)
-    for (std::size_t l = 0; l < laws.size(); ++l) {
+    parallel_for(laws.size(), threads, [&](std::size_t l) {
         try {
             laws[l] = dyson::count_law(layer_of(whole, l));
         } catch (const std::exception&) {  // not certified
         }
-    }
+    });
     for (std::size_t l = 0; l < distances.size(); ++l) {
         auto& d = distances[l];
         const auto measured = Spectrum::from_log_values(logs(first.branches[l].values));

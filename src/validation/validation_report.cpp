@@ -136,8 +136,8 @@ void write_trained(h5::File& file, const Validation& v) {
 
 // ---- page ----------------------------------------------------------------------------------------
 
-std::string column_name(Part part, bool measured) {
-    if (part == Part::full) return measured ? "predicted" : "predicted";
+std::string column_name(Part part) {
+    if (part == Part::full) return "predicted";
     return part == Part::mixers ? "mixers alone" : "isotropic";
 }
 
@@ -309,7 +309,7 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
     if (v.measured) sources.emplace_back("measured", v.measured->metrics);
     if (const auto* const error = v.judged_error()) sources.emplace_back(page.text("±"), two_digits(*error));
     for (auto p = v.predictions.rbegin(); p != v.predictions.rend(); ++p)
-        if (!p->law.empty()) sources.emplace_back(column_name(p->part, v.measured.has_value()), p->metrics);
+        if (!p->law.empty()) sources.emplace_back(column_name(p->part), p->metrics);
     report::add_metrics(page, sources);
     page.blank();
     if (v.measured) add_distances(page, v);

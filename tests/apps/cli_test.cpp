@@ -539,7 +539,7 @@ TEST_F(Cli, AnInterruptionKeepsFinishedSamples) {
                             {.interrupt_after = 1.5});
     EXPECT_EQ(result.status, 130) << result.err;
     EXPECT_LT(result.seconds, 60);
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 2) << result.err;
     const auto object = json::parse(result.out);
     const long samples = object["montecarlo"]["samples"];
     EXPECT_GT(samples, 0);

@@ -130,7 +130,7 @@ TEST_F(CompareProgram, WithoutGnuplotEverythingElseIsThere) {
     const auto result = compare(small, options);
     EXPECT_EQ(result.status, 0);
     EXPECT_EQ(result.err,
-              "spectra: warning: no figure: gnuplot not found: install gnuplot, or use --plot none\n");
+              "spectra: warning: no figure: gnuplot not found: install it to draw figures\n");
     EXPECT_EQ(folder_.entries(), 4u);
     EXPECT_NE(result.out.find("wrote grid.h5\nwrote grid.md\nwrote grid.csv\nwrote grid.tex\n"),
               std::string::npos)

@@ -306,7 +306,7 @@ TEST_F(SweepProgram, KeepsWhatIsDoneWhenInterrupted) {
     EXPECT_EQ(result.status, 130) << result.err;
     EXPECT_NE(result.err.find("of 500 networks are kept; the same command goes on"), std::string::npos)
         << result.err;
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 2) << result.err;
     EXPECT_TRUE(result.out.empty()) << result.out;
     EXPECT_GT(parts(), 0u);
     EXPECT_FALSE(std::filesystem::exists(path("grid.h5")));

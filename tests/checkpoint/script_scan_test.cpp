@@ -66,6 +66,26 @@ TEST(ScriptScan, ASourceWithoutAnEndIsRefused) {
     expect_refused([] { refuse_unsafe_source("x = \"open\\", "m.pt"); }, {"without an end"});
 }
 
+TEST(ScriptScan, SourcesAreUnpackedAsPyTorchWritesThem) {
+    const MappedFile file(SPECTRA_DATA_DIR "/checkpoints/script.pt");
+    const ZipArchive zip(file.bytes(), "script.pt");
+    const auto root = torch_root(zip, "script.pt");
+    EXPECT_NO_THROW(refuse_unsafe_script(zip, root, "script.pt"));
+    bool deflated = false;
+    for (const auto& entry : zip.entries()) {
+        if (entry.name.find("/code/") == std::string::npos || !entry.name.ends_with(".py")) continue;
+        EXPECT_NE(zip.unpacked(entry, 1 << 20).find("def forward"), std::string::npos) << entry.name;
+        expect_refused([&] { zip.unpacked(entry, 10); }, {"accepted: up to 10"});
+        deflated = deflated || entry.method == 8;
+        // A byte that changed is found out, whether the stream breaks or the checksum does.
+        std::string damaged(as_text(file.bytes()));
+        damaged[entry.header + 30 + entry.name.size() + entry.size / 2] ^= 0x10;
+        const ZipArchive other(as_bytes(damaged), "script.pt");
+        EXPECT_THROW(other.unpacked(*other.find(entry.name), 1 << 20), std::invalid_argument);
+    }
+    EXPECT_TRUE(deflated);
+}
+
 /// A zip archive of stored entries.
 std::string archive(const std::vector<std::pair<std::string, std::string>>& files) {
     std::string out, directory;

@@ -1,6 +1,7 @@
 #include "dyson/chain.hpp"
 
 #include "dyson/moments.hpp"
+#include "dyson/range.hpp"
 #include "dyson/theory.hpp"
 #include "dyson/tracker.hpp"
 #include "mixers/mixer.hpp"

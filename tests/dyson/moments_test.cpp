@@ -1,5 +1,6 @@
 #include "dyson/moments.hpp"
 
+#include "dyson/range.hpp"
 #include "dyson/theory.hpp"
 #include "support/dense_dyson.hpp"
 #include "support/networks.hpp"

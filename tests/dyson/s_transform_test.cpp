@@ -3,6 +3,7 @@
 #include "dyson/density.hpp"
 #include "dyson/moments.hpp"
 #include "dyson/one_layer.hpp"
+#include "dyson/range.hpp"
 #include "dyson/scalar.hpp"
 #include "dyson/tracker.hpp"
 #include "support/dense_dyson.hpp"

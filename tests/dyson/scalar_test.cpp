@@ -2,6 +2,7 @@
 
 #include "dyson/chain.hpp"
 #include "dyson/moments.hpp"
+#include "dyson/range.hpp"
 #include "dyson/tracker.hpp"
 #include "support/networks.hpp"
 

@@ -14,9 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
 }
 
-/// The pickle of a torch.save file.
+/// The pickle of a torch.save file, or a pickle.
 std::string fuzz_input(const std::string& file) {
     const auto bytes = checkpoint::as_bytes(file);
+    if (file.starts_with('\x80')) return file;
     if (!checkpoint::looks_like_zip(bytes)) return "";
     const checkpoint::ZipArchive archive(bytes, "sample");
     const auto* entry = archive.find(checkpoint::torch_root(archive, "sample") + "data.pkl");

@@ -61,6 +61,12 @@ TEST_F(BranchLawFile, RefusesWhatIsNone) {
     expect_refused([&] { read_branch_law(folder_.path()); }, {"folder"});
 }
 
+TEST_F(BranchLawFile, RefusesMoreSetsThanANetworkMayHaveLayers) {
+    std::string sets;
+    for (int k = 0; k < 1'000'001; ++k) sets += "1 2\n";
+    refused(sets, {"more than 1000000 sets"});
+}
+
 TEST_F(BranchLawFile, RefusesAColumnAsAmbiguous) {
     refused("1\n2\n3\n", {"column of 3 numbers", "one set, or one per layer?", "accepted"});
 }

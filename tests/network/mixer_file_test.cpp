@@ -124,6 +124,14 @@ TEST_F(MixerFile, RefusesRaggedAndNonSquare) {
     refused("f.json", "[[1, 2], []]", {"row 2", "0 entries"});
 }
 
+TEST_F(MixerFile, RefusesMoreThanANetworkMayHave) {
+    std::string rows, layers;
+    for (int k = 0; k < 513; ++k) rows += "1\n";
+    refused("rows.csv", rows, {"layer 1 has more than 512 rows"});
+    for (int k = 0; k < 1'000'001; ++k) layers += "1\n\n";
+    refused("layers.csv", layers, {"more than 1000000 layers"});
+}
+
 TEST_F(MixerFile, RefusesNanAndInfinity) {
     refused("a.csv", "1,2\n3,nan\n", {"layer 1", "row 2", "column 2", "finite"});
     refused("b.csv", "1,-inf\n3,4\n", {"layer 1", "row 1", "column 2", "finite"});

@@ -314,6 +314,11 @@ TEST(ModelFile, RefusesSizesThatDoNotFit) {
     refused(with("/noise/sigma2", json::array()), {"sigma2", "0 values"});
     refused(with("/mixers/1", {{1}}), {"mixers", "layer 2", "1×1"});
     refused(with("/mixers/1", {{1, 2}, {3}}), {"mixers", "layer 2", "row 2"});
+    json deep = with("/depth", 1'000'000);
+    deep["streams"] = 9;
+    deep["mixers"] = std::vector(9, std::vector(9, 0.1));
+    deep["noise"]["sigma2"] = 0.1;
+    refused(deep, {"depth 1000000 of 9×9 mixers", "memory"});
     for (const char* key : {"/depth", "/streams", "/width"})
         for (const json& bad : {json(0), json(-1), json(1.5), json(1'000'000'000'000), json("2"),
                                 json(nullptr), json(true), json(1e300), json(18446744073709551615ULL)})

@@ -1,8 +1,11 @@
 #include "report/comparison.hpp"
 
+#include "h5/file.hpp"
+#include "report/density_figure.hpp"
 #include "report/example_report.hpp"
 #include "report/result_file.hpp"
 #include "report/stored_report.hpp"
+#include "support/expect_refused.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -13,6 +16,7 @@
 namespace spectra::report {
 namespace {
 
+using spectra::testing::expect_refused;
 using spectra::testing::TemporaryFolder;
 
 montecarlo::ExpectedDistance example_expected() {
@@ -67,6 +71,24 @@ TEST(StoredReport, KeepsASmoothedCurveAndItsLaw) {
     EXPECT_EQ(read.theories[0].eta, 0.1);
     EXPECT_EQ(read.theories[0].curve.density_log, report.theories[0].curve.density_log);
     EXPECT_EQ(read.theories[0].law.density().log_s, report.theories[0].law.density().log_s);
+}
+
+TEST(StoredReport, RefusesLawsThatAreNoneByTheFileTheyAreIn) {
+    const TemporaryFolder folder;
+    const auto path = folder.path() / "a.h5";
+    const auto write = [&](const std::string& dataset, const std::vector<double>& values, const h5::Shape& shape) {
+        h5::File file = h5::File::create(path);
+        write_provenance(file, {});
+        file.write_attribute("", "seed", 1U);
+        file.write("network/sigma2", {0.1});
+        file.write_attribute("network", "streams", 1);
+        file.write(dataset, values, shape);
+        file.close();
+    };
+    write("theory/ov/log_s", {1, 0}, {2});
+    expect_refused([&] { read_report({"a", path}); }, {path.string() + ": theory/ov: Spectrum: "});
+    write("network/mixers", {std::nan("")}, {1, 1, 1});
+    expect_refused([&] { read_report({"a", path}); }, {path.string() + ": network/mixers", "not finite"});
 }
 
 std::vector<Compared> example() {

@@ -1,4 +1,4 @@
-#include "report/figure.hpp"
+#include "report/density_figure.hpp"
 
 #include "report/example_report.hpp"
 

@@ -1,5 +1,6 @@
 #include "report/gnuplot.hpp"
 
+#include "report/density_figure.hpp"
 #include "report/example_report.hpp"
 #include "support/expect_refused.hpp"
 #include "support/temporary_folder.hpp"
@@ -132,7 +133,7 @@ TEST(Gnuplot, SaysWhenItIsMissing) {
     const TemporaryFolder folder, empty;
     const auto path = folder.write("a.png", "earlier");
     const SearchPath search(empty.path().string());
-    EXPECT_EQ(failure(path), "gnuplot not found: install gnuplot, or use --plot none");
+    EXPECT_EQ(failure(path), "gnuplot not found: install it to draw figures");
     EXPECT_EQ(content(path), "earlier");
     EXPECT_EQ(folder.entries(), 1u);
 }

@@ -1,5 +1,6 @@
 #include "report/layout.hpp"
 
+#include "report/density_figure.hpp"
 #include "report/example_report.hpp"
 
 #include <gtest/gtest.h>

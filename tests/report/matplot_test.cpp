@@ -1,5 +1,6 @@
 #include "report/matplot.hpp"
 
+#include "report/density_figure.hpp"
 #include "report/example_report.hpp"
 #include "report/gnuplot.hpp"
 #include "support/temporary_folder.hpp"

@@ -10,6 +10,7 @@
 #include "train/checkpoint_file.hpp"
 #include "train/models/transformer.hpp"
 #include "train/tasks/baselines.hpp"
+#include "train/tasks/tasks.hpp"
 
 namespace spectra::train {
 namespace {

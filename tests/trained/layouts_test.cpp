@@ -172,7 +172,7 @@ TEST(Layouts, ModelsWithoutMixersAreRefusedByName) {
                    {"edelta_ddl.pt: ", "DDL", "all channels"});
     const auto plain = std::filesystem::path(SPECTRA_DATA_DIR) / "checkpoints" / "dtypes.pt";
     std::vector<std::string> words = layout_names();
-    words.insert(words.end(), {"dtypes.pt: ", "--list", "JSON map"});
+    words.insert(words.end(), {"dtypes.pt: ", "JSON map"});
     expect_refused([&] { recognise(TensorFile::open(plain)); }, words);
     const auto script = std::filesystem::path(SPECTRA_DATA_DIR) / "checkpoints" / "script.pt";
     expect_refused([&] { recognise(TensorFile::open(script)); }, {"TorchScript"});

@@ -69,7 +69,7 @@ TEST(Listing, BreaksLongLinesAndKeepsKeysWhole) {
 }
 
 TEST(Listing, ShowsNoControlCharacters) {
-    EXPECT_TRUE(has_line(of_keys({"a\x1b[31m.w"}), "  a?[31m.w "));
+    EXPECT_TRUE(has_line(of_keys({"a\x1b[31m.w"}), "  a\\u001b[31m.w "));
 }
 
 TEST(Listing, ManyNumbersInAKeyDoNotRecurseFar) {

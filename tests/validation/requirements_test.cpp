@@ -36,7 +36,7 @@ TEST(Requirements, MistakesAreNamed) {
     EXPECT_NE(message("window>=inf").find("no finite number"), std::string::npos);
     EXPECT_NE(message("").find("accepted"), std::string::npos);
     EXPECT_NE(message("window>=0.9,").find("accepted"), std::string::npos);
-    EXPECT_NE(message("window>=0.9,window>=0.8").find("bounded twice"), std::string::npos);
+    EXPECT_NE(message("window>=0.9,window>=0.8").find("duplicate bound"), std::string::npos);
     EXPECT_EQ(message("window>=0.9,window<=0.95"), "accepted");
 }
 

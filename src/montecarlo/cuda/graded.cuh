@@ -1,20 +1,9 @@
 #pragma once
 
+#include "montecarlo/cuda/graded_state.cuh"
 #include "montecarlo/cuda/sampling.cuh"
 
 namespace spectra::montecarlo::cuda {
-
-/// Largest size of the products below.
-constexpr int max_graded_size = 1024;
-
-/// What is known of a sample's product.
-struct GradedState {
-    double condition2 = 0;  ///< Σ κ²
-    int rank = 0;
-    int rank_before = 0;  ///< before the last layer
-    int fall = 0;         ///< log2 g
-    int info = 0;         ///< 0; 1: a layer was not finite; 2: no convergence, or an error above 1e-3
-};
 
 /// montecarlo/graded.hpp, for a batch of products: one block of threads a sample, matrices in device memory,
 /// a column at a time in the registers of a warp. Two things are other than there. C is always factorised

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "montecarlo/cuda/graded.cuh"
+#include "montecarlo/cuda/graded_state.cuh"
+#include "montecarlo/cuda/sampling.cuh"
 
 #include <cfloat>
 #include <cmath>

@@ -6,29 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "train/modules/mixer_options.hpp"
 #include "train/torch.hpp"
 
 namespace spectra::train {
-
-/// How the families turn raw numbers into matrices. Each field says which family reads it.
-struct MixerOptions {
-    /// bistochastic: how the gradient passes Sinkhorn's map (sinkhorn.hpp).
-    enum class Backward { direct, gauss_seidel, unrolled };
-
-    int sinkhorn_iterations = 20;  ///< bistochastic: sweeps; 0: to tolerance
-    Backward sinkhorn_backward = Backward::direct;
-    int gauss_seidel_sweeps = 16;  ///< bistochastic with gauss_seidel
-    double temperature = 1.0;      ///< bistochastic, permutation: logits are divided by it
-    int cayley_iterations = 2;     ///< cayley: fixed-point steps; 0: exact
-    double cayley_step = 0.1;      ///< cayley: α
-    int rank = 0;                  ///< grassmann; 0: ⌈n/2⌉
-    /// permutation: 0 takes all n! in lexicographic order (n ≤ 6). K takes the first K of the identity, the
-    /// n − 1 adjacent transpositions, the n − 1 cyclic shifts, and random ones that are the same in every
-    /// run.
-    int permutations = 0;
-    double gate_bias = 0.0;     ///< cayley-hybrid: where the raw γ starts
-    double sphere_bound = 1.0;  ///< spectral-sphere: the largest |Σ_i|
-};
 
 /// A differentiable mixer family: H = matrix(raw) of n streams, where the raw numbers are either parameters
 /// (a static mixer) or made from the input (a dynamic one).

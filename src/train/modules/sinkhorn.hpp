@@ -1,6 +1,6 @@
 #pragma once
 
-#include "train/modules/mixer.hpp"
+#include "train/modules/mixer_options.hpp"
 #include "train/torch.hpp"
 
 namespace spectra::train {

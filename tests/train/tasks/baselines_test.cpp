@@ -1,6 +1,7 @@
 #include "train/tasks/baselines.hpp"
 
 #include "support/temporary_folder.hpp"
+#include "train/tasks/tasks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "train/tasks/dataset.hpp"
+#include "train/tasks/tasks.hpp"
 #include "support/expect_refused.hpp"
 
 #include <gtest/gtest.h>

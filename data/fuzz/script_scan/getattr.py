@@ -1,0 +1,1 @@
+f = getattr(torch, "sa" 've')

@@ -1,0 +1,3 @@
+ops \
+ . aten . # the rest
+ save(x)

@@ -1,0 +1,3 @@
+rpc_sync("worker", f)
+ops.c10d.send(x)
+torch.classes.quantized.Packed()

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Builds the fuzz targets with clang in build/fuzz and runs each of them: scripts/fuzz.sh [-n RUNS] [-t SECONDS] [TARGET…]
+#   -n RUNS      executions of a target (10000000)
+#   -t SECONDS   but no longer than that (0: any time)
+#   -s SEED      of libFuzzer (1)
+# What a target learns stays in build/fuzz/corpus/TARGET, what it finds in build/fuzz/findings/TARGET. The targets
+# NAME_image are NAME on images of HDF5 files, each run in a process of its own: the C library of HDF5 does not survive
+# all of them, so that they are only run where they are named.
+# JOBS is how many compilers run at once (1), CLANG the compiler (clang++).
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=$root/build/fuzz
+runs=10000000 seconds=0 seed=1
+while getopts n:t:s: option; do
+    case $option in
+        n) runs=$OPTARG ;;
+        t) seconds=$OPTARG ;;
+        s) seed=$OPTARG ;;
+        *) exit 2 ;;
+    esac
+done
+shift $((OPTIND - 1))
+targets=("$@")
+if ((${#targets[@]} == 0)); then
+    targets=(require omega script_scan matrix_text model layout_map safetensors pickle torch_file command_line
+        hdf5_mixers resume result_file)
+fi
+
+launcher=()
+if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+{
+    cmake -S "$root" -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="${CLANG:-clang++}" "${launcher[@]}" \
+        -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -gline-tables-only" -DSPECTRA_FUZZ=ON \
+        -DSPECTRA_TORCH=OFF -DSPECTRA_CUDA=OFF -DSPECTRA_MPI=OFF -DSPECTRA_BENCH=OFF -DSPECTRA_EXAMPLES=OFF
+    cmake --build "$build" --target fuzz_targets --parallel "${JOBS:-1}"
+} >&2
+
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+# seeds_of TARGET: folders it starts from.
+seeds_of() {
+    case $1 in
+        safetensors | torch_file) echo "$root/data/checkpoints" ;;
+        *) echo "$root/data/fuzz/$1" ;;
+    esac
+}
+
+# run_target TARGET: a line of the table.
+run_target() {
+    local target=$1 name=${1%_image} status=0 begin taken executions found
+    local corpus=$build/corpus/$target findings=$build/findings/$target log=$build/$target.log
+    mkdir -p "$corpus" "$findings"
+    local options=(-runs="$runs" -max_total_time="$seconds" -seed="$seed" -max_len=16384 -rss_limit_mb=2048 -timeout=10
+        -artifact_prefix="$findings/" -print_final_stats=1)
+    if [[ $target == *_image ]]; then
+        options+=(-fork=1 -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1)
+    else
+        options+=(-fork=0)
+        [[ -e $root/data/fuzz/$name.dict ]] && options+=(-dict="$root/data/fuzz/$name.dict")
+    fi
+    begin=$(date +%s)
+    # In a folder of its own: options that name files must not find any.
+    mkdir -p "$build/empty"
+    (cd "$build/empty" && "$build/tests/fuzz/fuzz_$name" "${options[@]}" "$corpus" "$(seeds_of "$target")") >"$log" 2>&1 ||
+        status=$?
+    taken=$(($(date +%s) - begin))
+    executions=$(grep -aoE 'number_of_executed_units: [0-9]+' "$log" | tail -1 | grep -oE '[0-9]+' ||
+        grep -aoE '^#[0-9]+' "$log" | tail -1 | tr -d '#' || echo 0)
+    found=$(find "$findings" -type f | wc -l)
+    printf '%-20s %12s %8s s %9s %9s%s\n' "$target" "$executions" "$taken" "$((executions / (taken > 0 ? taken : 1)))" \
+        "$found" "$( ((status)) && echo "  (ended with $status: $log)")"
+}
+
+printf '%-20s %12s %10s %9s %9s\n' target executions time per\ s findings
+for target in "${targets[@]}"; do run_target "$target"; done

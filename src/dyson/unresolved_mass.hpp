@@ -1,0 +1,11 @@
+#pragma once
+
+namespace spectra::dyson {
+
+/// The lowest part of a law whose mass is known and whose density is not.
+struct Unresolved {
+    double mass = 0;
+    double log_below = 0;  ///< all of it lies below this ln s
+};
+
+}  // namespace spectra::dyson
