@@ -90,7 +90,7 @@ TEST(ScriptScan, SourcesAreUnpackedAsPyTorchWritesThem) {
 std::string archive(const std::vector<std::pair<std::string, std::string>>& files) {
     std::string out, directory;
     const auto put = [](std::string& to, std::uint64_t value, int bytes) {
-        for (int k = 0; k < bytes; ++k) to += static_cast<char>(value >> (8 * k));
+        for (int k = 0; k < bytes; ++k) to += static_cast<char>(k < 8 ? value >> (8 * k) : 0);
     };
     for (const auto& [name, content] : files) {
         const auto at = out.size();
