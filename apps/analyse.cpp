@@ -2,14 +2,14 @@
 
 #include "console.hpp"
 #include "described_network.hpp"
-#include "dyson/average.hpp"
-#include "dyson/sensitivity.hpp"
-#include "dyson/theory.hpp"
+#include "dyson/ask/mixer_average.hpp"
+#include "dyson/ask/sensitivity.hpp"
+#include "dyson/law/theory.hpp"
 #include "exit_status.hpp"
 #include "green_parts.hpp"
 #include "interrupt.hpp"
-#include "montecarlo/ranks/launch.hpp"
-#include "montecarlo/simulate.hpp"
+#include "parallel/launch.hpp"
+#include "montecarlo/run/simulate.hpp"
 #include "output_files.hpp"
 #include "report/density_figure.hpp"
 #include "report/json.hpp"
@@ -126,7 +126,7 @@ void draw_figures(const std::vector<std::filesystem::path>& paths, report::Repor
     try {
         const auto figure = report::density_figure(report);
         for (const auto& path : paths) {
-            report::render(figure, path);
+            plot::render(figure, path);
             report.files.push_back(path.string());
         }
     } catch (const std::runtime_error& error) {
@@ -257,7 +257,7 @@ report::Report compute(const Request& request, Analysis analysis, Progress& prog
 }
 
 int analyse(const Request& request, const std::string& command) {
-    const auto ranks = montecarlo::open_ranks();
+    const auto ranks = parallel::open_ranks();
     auto analysis = prepare(request);
     analysis.simulation.ranks = ranks.get();
     if (ranks && ranks->rank() > 0) {

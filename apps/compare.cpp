@@ -58,13 +58,13 @@ void draw_figures(const CompareRequest& request, const std::vector<report::Compa
         if (grid.rows.size() > most_rows || grid.columns.size() > most_columns)
             throw std::runtime_error(fmt::format("{} × {} panels; accepted: up to {} × {}", grid.rows.size(),
                                                  grid.columns.size(), most_rows, most_columns));
-        for (const auto scale : {report::Scale::linear, report::Scale::logarithmic}) {
+        for (const auto scale : {plot::Scale::linear, plot::Scale::logarithmic}) {
             auto figure = report::density_grid(grid, scale);
-            if (request.grey) report::turn_grey(figure);
+            if (request.grey) plot::turn_grey(figure);
             for (const auto& format : formats) {
                 const auto path =
-                    ending_in(result, (scale == report::Scale::linear ? "." : "-log.") + format);
-                report::render(figure, path);
+                    ending_in(result, (scale == plot::Scale::linear ? "." : "-log.") + format);
+                plot::render(figure, path);
                 report.files.push_back(path.string());
             }
         }

@@ -1,7 +1,7 @@
 #include "console.hpp"
 
 #include "base/text.hpp"
-#include "montecarlo/ranks/launch.hpp"
+#include "parallel/launch.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -36,7 +36,7 @@ namespace {
 
 /// In a run of several processes the first one speaks.
 bool speaks() {
-    static const bool first = montecarlo::launch().rank == 0;
+    static const bool first = parallel::launch().rank == 0;
     return first;
 }
 
@@ -64,7 +64,7 @@ std::string printable_page(std::string_view page) {
 void print_error(std::string_view message) {
     // A process that was told it is not the first one reports its own errors all the same: the first one may not
     // exist (the launcher's variables outlive it in shells it started).
-    const auto [rank, size] = montecarlo::launch();
+    const auto [rank, size] = parallel::launch();
     const std::string who = speaks() ? "" : fmt::format("process {} of {}: ", rank + 1, size);
     const std::string line = "spectra: " + who + one_line(message) + "\n";
     std::fwrite(line.data(), 1, line.size(), stderr);

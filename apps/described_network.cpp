@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "network/mixer_file.hpp"
 #include "network/model_file.hpp"
-#include "trained/layouts.hpp"
+#include "layouts/layouts.hpp"
 #include "validation/prediction.hpp"
 
 #include <fmt/format.h>
@@ -88,7 +88,7 @@ void read_mixer_file(const Request& request, const std::string& file, DescribedN
 /// The mixers of a trained model at zero input, with branches of an assumed variance. Theory does not know of
 /// a width, and that of the model would be beyond any simulation.
 Network read_checkpoint(const std::string& file, double noise) {
-    auto network = validation::network_of(trained::read_stack(checkpoint::TensorFile::open(file)), noise);
+    auto network = validation::network_of(layouts::read_stack(weightfile::TensorFile::open(file)), noise);
     network.mixer_name = std::filesystem::path(file).filename().string();
     network.width = default_width;
     return network;
@@ -132,7 +132,7 @@ DescribedNetwork describe_network(const Request& request) {
     DescribedNetwork described;
     Network& network = described.network;
     if (request.model) {
-        network = checkpoint::is_weight_file(*request.model)
+        network = weightfile::is_weight_file(*request.model)
                       ? read_checkpoint(*request.model, request.noise.value_or(default_noise))
                       : read_model(*request.model);
         described.short_name = std::filesystem::path(*request.model).stem().string();

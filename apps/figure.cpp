@@ -26,24 +26,24 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* mark_name(report::Mark mark) {
+const char* mark_name(plot::Mark mark) {
     switch (mark) {
-        case report::Mark::line:
+        case plot::Mark::line:
             return "line";
-        case report::Mark::filled_steps:
+        case plot::Mark::filled_steps:
             return "steps";
-        case report::Mark::impulses:
+        case plot::Mark::impulses:
             return "impulses";
-        case report::Mark::points:
+        case plot::Mark::points:
             return "points";
-        case report::Mark::band:
+        case plot::Mark::band:
             return "band";
     }
     return "line";
 }
 
-const char* scale_name(report::Scale scale) {
-    return scale == report::Scale::logarithmic ? "log10" : "linear";
+const char* scale_name(plot::Scale scale) {
+    return scale == plot::Scale::logarithmic ? "log10" : "linear";
 }
 
 std::string list_of_figures() {
@@ -95,13 +95,13 @@ std::string stem_of(const FigureRequest& request, const std::string& name) {
 }
 
 /// A figure that cannot be drawn is a warning: the file has its numbers.
-void render_all(report::Figure figure, const FigureRequest& request, const OutputFiles& files,
+void render_all(plot::Figure figure, const FigureRequest& request, const OutputFiles& files,
                 std::vector<std::string>& written) {
-    if (request.grey) report::turn_grey(figure);
-    if (request.column) report::fit_column(figure);
+    if (request.grey) plot::turn_grey(figure);
+    if (request.column) plot::fit_column(figure);
     try {
         for (const auto& path : files.figures) {
-            report::render(figure, path);
+            plot::render(figure, path);
             written.push_back(path.string());
         }
     } catch (const std::runtime_error& error) {
@@ -136,7 +136,7 @@ std::string page_of(const Drawing& drawing, const std::vector<std::string>& file
 
 }  // namespace
 
-std::vector<std::string> series_names(const report::Panel& panel) {
+std::vector<std::string> series_names(const plot::Panel& panel) {
     std::vector<std::string> names;
     for (const auto& series : panel.series) {
         std::string name;
@@ -181,7 +181,7 @@ void write_figure_file(const std::string& name, const Drawing& drawing, const re
             const std::string place = group + "/" + names[s];
             file.write(place + "/x", series.x);
             file.write(place + "/y", series.y);
-            if (series.mark == report::Mark::band) file.write(place + "/lower", series.lower);
+            if (series.mark == plot::Mark::band) file.write(place + "/lower", series.lower);
             file.write_attribute(place, "label", series.label);
             file.write_attribute(place, "mark", mark_name(series.mark));
         }

@@ -28,6 +28,6 @@ void write_figure_file(const std::string& name, const Drawing& drawing, const re
 
 /// What the series of a panel are called in the file: its label, fit for a path, with a number where that is
 /// empty or taken.
-std::vector<std::string> series_names(const report::Panel& panel);
+std::vector<std::string> series_names(const plot::Panel& panel);
 
 }  // namespace spectra::cli

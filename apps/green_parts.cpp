@@ -35,7 +35,7 @@ std::vector<Solved> solve_part(int rank, int size, const Network& network,
 
 }  // namespace
 
-dyson::Green gather_green(montecarlo::Ranks& ranks, const Network& network,
+dyson::Green gather_green(parallel::Ranks& ranks, const Network& network,
                           const std::vector<std::complex<double>>& omega, const dyson::Options& options) {
     const int size = ranks.size();
     std::vector<std::vector<Solved>> parts(static_cast<std::size_t>(size));
@@ -72,7 +72,7 @@ dyson::Green gather_green(montecarlo::Ranks& ranks, const Network& network,
     return green;
 }
 
-void send_green(montecarlo::Ranks& ranks, const Network& network,
+void send_green(parallel::Ranks& ranks, const Network& network,
                 const std::vector<std::complex<double>>& omega, const dyson::Options& options) {
     const auto part = solve_part(ranks.rank(), ranks.size(), network, omega, options);
     std::vector<std::byte> bytes(part.size() * sizeof(Solved) + 1);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "dyson/theory.hpp"
-#include "montecarlo/ranks/ranks.hpp"
+#include "dyson/law/theory.hpp"
+#include "parallel/ranks.hpp"
 
 #include <complex>
 #include <vector>
@@ -10,11 +10,11 @@ namespace spectra::cli {
 
 /// g at points that are dealt to the ranks in turn, as one rank alone would find it. On the first rank: all
 /// of them. Throws std::runtime_error where a rank leaves without its part.
-dyson::Green gather_green(montecarlo::Ranks& ranks, const Network& network,
+dyson::Green gather_green(parallel::Ranks& ranks, const Network& network,
                           const std::vector<std::complex<double>>& omega, const dyson::Options& options);
 
 /// On the others: finds this rank's and sends them.
-void send_green(montecarlo::Ranks& ranks, const Network& network,
+void send_green(parallel::Ranks& ranks, const Network& network,
                 const std::vector<std::complex<double>>& omega, const dyson::Options& options);
 
 }  // namespace spectra::cli

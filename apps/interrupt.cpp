@@ -2,7 +2,7 @@
 
 #include "base/atomic_file.hpp"
 #include "exit_status.hpp"
-#include "montecarlo/ranks/launch.hpp"
+#include "parallel/launch.hpp"
 
 #include <time.h>
 #include <unistd.h>
@@ -62,7 +62,7 @@ void on_alarm(int) {
 }  // namespace
 
 void catch_interrupts() {
-    speaks = montecarlo::launch().rank == 0;
+    speaks = parallel::launch().rank == 0;
     at_terminal = isatty(STDERR_FILENO) != 0;
     struct sigaction action {};
     action.sa_flags = SA_RESTART;

@@ -1,7 +1,7 @@
 #include "request.hpp"
 
 #include "adder.hpp"
-#include "checkpoint/tensor_file.hpp"
+#include "weightfile/tensor_file.hpp"
 #include "base/text.hpp"
 #include "network/network.hpp"
 #include "values.hpp"
@@ -398,7 +398,7 @@ void check_conflicts(const Request& r) {
         if (r.streams) conflict("--model", "--streams", why);
         if (r.shared_draws) conflict("--model", "--draws", why);
         if (r.branch) conflict("--model", "--branch", why);
-        if (r.noise && !checkpoint::is_weight_file(*r.model)) conflict("--model", "--noise", why);
+        if (r.noise && !weightfile::is_weight_file(*r.model)) conflict("--model", "--noise", why);
         if (r.sigma2) conflict("--model", "--sigma2", why);
         for (const auto& option : branch_options(r))
             if (option.given) conflict("--model", option.name, why);

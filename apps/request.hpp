@@ -1,8 +1,8 @@
 #pragma once
 
-#include "dyson/theory.hpp"
+#include "dyson/law/theory.hpp"
 #include "mixers/mixer.hpp"
-#include "montecarlo/simulate.hpp"
+#include "montecarlo/run/simulate.hpp"
 
 #include <complex>
 #include <cstdint>

@@ -5,8 +5,8 @@
 #include "described_network.hpp"
 #include "exit_status.hpp"
 #include "interrupt.hpp"
-#include "montecarlo/fingerprint.hpp"
-#include "montecarlo/ranks/launch.hpp"
+#include "montecarlo/run/fingerprint.hpp"
+#include "parallel/launch.hpp"
 #include "output_files.hpp"
 #include "base/atomic_file.hpp"
 #include "report/result_file.hpp"
@@ -161,7 +161,7 @@ private:
 class Sweep {
 public:
     Sweep(const SweepRequest& request, const std::string& command, std::vector<GridPoint> points,
-          const GridOutput& output, std::unique_ptr<montecarlo::Ranks> ranks)
+          const GridOutput& output, std::unique_ptr<parallel::Ranks> ranks)
         : request_(request),
           command_(command),
           points_(std::move(points)),
@@ -330,7 +330,7 @@ private:
     std::vector<GridPoint> points_;
     const GridOutput& output_;
     Parts parts_;
-    std::unique_ptr<montecarlo::Ranks> ranks_;
+    std::unique_ptr<parallel::Ranks> ranks_;
     std::vector<std::optional<StoredRun>> stored_;  ///< as points_
     std::vector<report::FailedRun> failed_;
     std::string note_;
@@ -345,7 +345,7 @@ int run_grid(const SweepRequest& request, const std::string& command, const Grid
     check_writable(output.files, request.each.force);
     Parts(output.files.result).check();
 
-    auto ranks = montecarlo::open_ranks();
+    auto ranks = parallel::open_ranks();
     catch_interrupts();
     return Sweep(request, command, std::move(points), output, std::move(ranks)).run();
 }

@@ -1,7 +1,7 @@
 #include "sweep_request.hpp"
 
 #include "adder.hpp"
-#include "checkpoint/tensor_file.hpp"
+#include "weightfile/tensor_file.hpp"
 #include "base/text.hpp"
 #include "network/network.hpp"
 #include "values.hpp"
@@ -99,7 +99,7 @@ std::vector<std::string> to_checkpoints(const std::string& option, const std::st
         if (name.empty())
             throw std::invalid_argument(
                 fmt::format("{} {}: accepted: weight files with commas between", option, in_quotes(text)));
-        checkpoint::TensorFile::open(name);
+        weightfile::TensorFile::open(name);
         add_new(files, name);
     }
     return files;

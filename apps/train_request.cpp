@@ -1,7 +1,7 @@
 #include "train_request.hpp"
 
 #include "adder.hpp"
-#include "train/tasks/tasks.hpp"
+#include "tasks/tasks.hpp"
 #include "values.hpp"
 
 #include <fmt/format.h>
@@ -117,7 +117,7 @@ void add_output_options(CLI::App& app, TrainRequest& r) {
 
 void add_options(CLI::App& app, TrainRequest& r) {
     app.add_option("TASK", r.task, "the task")
-        ->type_name(fmt::format("{}", fmt::join(train::task_names(), "|")));
+        ->type_name(fmt::format("{}", fmt::join(tasks::task_names(), "|")));
     add_model_options(app, r);
     add_data_options(app, r);
     add_training_options(app, r);
@@ -127,8 +127,8 @@ void add_options(CLI::App& app, TrainRequest& r) {
 void check_conflicts(const TrainRequest& r) {
     if (r.task.empty())
         throw std::invalid_argument(
-            fmt::format("train: which task? accepted: {}", fmt::join(train::task_names(), ", ")));
-    to_choice("train", r.task, train::task_names());
+            fmt::format("train: which task? accepted: {}", fmt::join(tasks::task_names(), ", ")));
+    to_choice("train", r.task, tasks::task_names());
     const auto refuse = [](const std::string& why) { throw std::invalid_argument("train: " + why); };
     const bool reflection = r.task == "reflection";
     if (r.architecture && r.mixer && *r.architecture != "recursive")

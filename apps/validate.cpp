@@ -1,18 +1,18 @@
 #include "validate.hpp"
 
 #include "analyse.hpp"
-#include "checkpoint/script_scan.hpp"
-#include "checkpoint/torch_file.hpp"
+#include "weightfile/script_scan.hpp"
+#include "weightfile/torch_file.hpp"
 #include "console.hpp"
 #include "exit_status.hpp"
 #include "interrupt.hpp"
 #include "base/text.hpp"
 #include "output_files.hpp"
 #include "report/terminal.hpp"
-#include "trained/layouts.hpp"
-#include "trained/listing.hpp"
-#include "validation/validation_figure.hpp"
-#include "validation/validation_report.hpp"
+#include "layouts/layouts.hpp"
+#include "layouts/listing.hpp"
+#include "report/validation_figure.hpp"
+#include "report/validation_report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,20 +26,20 @@ namespace spectra::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using checkpoint::TensorFile;
+using weightfile::TensorFile;
 using validation::Validation;
 
 bool is_ours(const TensorFile& file) {
-    if (file.kind() != checkpoint::Kind::torch_save) return false;
+    if (file.kind() != weightfile::Kind::torch_save) return false;
     const auto top = file.value();
-    if (top.kind() != checkpoint::Value::Kind::dict) return false;
+    if (top.kind() != weightfile::Value::Kind::dict) return false;
     const auto format = top.find("format");
     return format && format->text() == "spectra-training";
 }
 
 bool must_run(const ValidateRequest& r, const TensorFile& file) {
     if (r.layout) return false;
-    return file.kind() == checkpoint::Kind::torch_script || (is_ours(file) && r.at != "zero");
+    return file.kind() == weightfile::Kind::torch_script || (is_ours(file) && r.at != "zero");
 }
 
 int list_files(const ValidateRequest& r) {
@@ -47,32 +47,32 @@ int list_files(const ValidateRequest& r) {
     for (const auto& name : r.files) {
         const auto file = TensorFile::open(name);
         if (r.json)
-            objects.push_back(trained::listing_json(file));
+            objects.push_back(layouts::listing_json(file));
         else
-            print(trained::listing(file, page_columns()) + (r.files.size() > 1 ? "\n" : ""));
+            print(layouts::listing(file, page_columns()) + (r.files.size() > 1 ? "\n" : ""));
     }
     if (r.json) print_json(objects.size() == 1 ? objects.front() : objects);
     return done;
 }
 
-trained::LayoutOptions layout_options(const ValidateRequest& r) {
-    trained::LayoutOptions options;
+layouts::LayoutOptions layout_options(const ValidateRequest& r) {
+    layouts::LayoutOptions options;
     if (r.layout && r.layout->ends_with(".json"))
-        options.map = trained::read_layout_map(*r.layout);
+        options.map = layouts::read_layout_map(*r.layout);
     else
         options.layout = r.layout.value_or("");
     return options;
 }
 
 /// The mixers of a weight file, at zero input or at drawn ones.
-std::vector<trained::Stack> stacks_of(const ValidateRequest& r, const TensorFile& file) {
+std::vector<layouts::Stack> stacks_of(const ValidateRequest& r, const TensorFile& file) {
     auto options = layout_options(r);
-    if (r.at != "data" && !r.inputs) return {trained::read_stack(file, options)};
-    std::vector<trained::Stack> stacks;
+    if (r.at != "data" && !r.inputs) return {layouts::read_stack(file, options)};
+    std::vector<layouts::Stack> stacks;
     const int count = r.inputs.value_or(default_inputs);
     for (int k = 0; k < count; ++k) {
-        options.input.draw = trained::InputPoint::Draw{r.seed, k, count};
-        stacks.push_back(trained::read_stack(file, options));
+        options.input.draw = layouts::InputPoint::Draw{r.seed, k, count};
+        stacks.push_back(layouts::read_stack(file, options));
         if (stacks.back().input == "every input") break;
     }
     return stacks;
@@ -90,7 +90,7 @@ Validation validate_one(const ValidateRequest& r, const std::string& name, const
                 fmt::format("{}: {}: --input, --shape and --token are for models that are run: checkpoints "
                             "of spectra train "
                             "and TorchScript",
-                            name, checkpoint::name(file.kind())));
+                            name, weightfile::name(file.kind())));
         v.step = file.training_step();
         validation::add_stacks(v, stacks_of(r, file), r.noise.value_or(0.05), r.threads.value_or(0));
     }
@@ -98,11 +98,11 @@ Validation validate_one(const ValidateRequest& r, const std::string& name, const
     return v;
 }
 
-void draw(const report::Figure& figure, const std::vector<std::filesystem::path>& paths,
+void draw(const plot::Figure& figure, const std::vector<std::filesystem::path>& paths,
           std::vector<std::string>& written) {
     try {
         for (const auto& path : paths) {
-            report::render(figure, path);
+            plot::render(figure, path);
             written.push_back(path.string());
         }
     } catch (const std::runtime_error& error) {
@@ -123,11 +123,11 @@ bool confirm_scripts(const ValidateRequest& r) {
     if (r.list) return false;
     bool confirmed = false;
     for (const auto& name : r.files) {
-        const checkpoint::MappedFile mapped(name);
+        const weightfile::MappedFile mapped(name);
         const auto file = TensorFile::from_bytes(mapped.bytes(), name);
-        if (file.kind() != checkpoint::Kind::torch_script || !must_run(r, file)) continue;
-        const checkpoint::ZipArchive archive(mapped.bytes(), name);
-        checkpoint::refuse_unsafe_script(archive, checkpoint::torch_root(archive, name), name);
+        if (file.kind() != weightfile::Kind::torch_script || !must_run(r, file)) continue;
+        const weightfile::ZipArchive archive(mapped.bytes(), name);
+        weightfile::refuse_unsafe_script(archive, weightfile::torch_root(archive, name), name);
         if (r.run_script || confirmed) continue;
         const std::string what =
             name + ": a TorchScript module is a program, and would run with your rights (SECURITY.md)";
@@ -147,8 +147,8 @@ int validate(const ValidateRequest& r, const std::string& command, const Measure
         if (must_run(r, file) && !measure)
             throw std::invalid_argument(fmt::format("{}: its model must be run by spectra-torch", name));
         try {
-            if (!must_run(r, file) && !r.layout) trained::recognise(file);
-        } catch (const trained::UnknownLayout& error) {
+            if (!must_run(r, file) && !r.layout) layouts::recognise(file);
+        } catch (const layouts::UnknownLayout& error) {
             throw std::invalid_argument(
                 fmt::format("{}: --list shows the keys, --layout MAP.json names the mixers", error.what()));
         }

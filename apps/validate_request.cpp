@@ -1,7 +1,7 @@
 #include "validate_request.hpp"
 
 #include "adder.hpp"
-#include "trained/layouts.hpp"
+#include "layouts/layouts.hpp"
 #include "values.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ void add_model_options(CLI::App& app, ValidateRequest& r) {
     const Adder add(app, "Model");
     add("--layout", "NAME|MAP.json", "recognised",
         fmt::format("whose keys the file has: {}; or a map of one's own (docs/layouts.md)",
-                    fmt::join(trained::layout_names(), ", ")),
+                    fmt::join(layouts::layout_names(), ", ")),
         [&r](const auto&, const auto& text) { r.layout = text; });
     add.flag("--list", "say what is inside the files, and do nothing else", r.list);
     add.flag("--run-script", "run TorchScript modules, which are programs (SECURITY.md); without it, ask", r.run_script);
@@ -103,7 +103,7 @@ void check_conflicts(const ValidateRequest& r) {
         refuse("--at zero and --input or --inputs do not go together: zero is one input");
     if (r.input && !r.shape.empty())
         refuse("--input and --shape do not go together: one gives what the other draws");
-    if (r.layout && !r.layout->ends_with(".json")) to_choice("--layout", *r.layout, trained::layout_names());
+    if (r.layout && !r.layout->ends_with(".json")) to_choice("--layout", *r.layout, layouts::layout_names());
 }
 
 namespace {

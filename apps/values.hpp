@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dyson/theory.hpp"
+#include "dyson/law/theory.hpp"
 
 #include <complex>
 #include <cstdint>

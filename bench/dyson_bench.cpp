@@ -3,9 +3,9 @@
 //
 //     dyson_bench            prints the tables; exit 1 where a limit of docs/performance.md is exceeded
 
-#include "dyson/elimination.hpp"
-#include "dyson/embedding.hpp"
-#include "dyson/theory.hpp"
+#include "dyson/equations/elimination.hpp"
+#include "dyson/equations/embedding.hpp"
+#include "dyson/law/theory.hpp"
 #include "mixers/mixer.hpp"
 
 #include <algorithm>

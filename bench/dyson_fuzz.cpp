@@ -11,8 +11,8 @@
 // Model I alone: --first I --models 1 --laws 1 --verbose. Exit 1 where a certified answer is wrong (how that
 // is decided: tests/support/fuzz_checks.hpp) or an uncertified one has no message.
 
-#include "dyson/theory.hpp"
-#include "montecarlo/simulate.hpp"
+#include "dyson/law/theory.hpp"
+#include "montecarlo/run/simulate.hpp"
 #include "support/fuzz_checks.hpp"
 #include "support/fuzz_models.hpp"
 

@@ -1,11 +1,11 @@
 // Where the time of a sample goes (drawing, multiplying, singular values; one thread), and the
 // default job.
 
-#include "montecarlo/blas.hpp"
-#include "montecarlo/graded.hpp"
-#include "montecarlo/sampler.hpp"
-#include "montecarlo/simulate.hpp"
-#include "montecarlo/singular_values.hpp"
+#include "linalg/blas.hpp"
+#include "linalg/graded.hpp"
+#include "montecarlo/sample/sampler.hpp"
+#include "montecarlo/run/simulate.hpp"
+#include "linalg/singular_values.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -36,11 +36,11 @@ void sample(benchmark::State& state) {
     using clock = std::chrono::steady_clock;
     const auto network = network_of_size(static_cast<int>(state.range(0)));
     const auto layers = montecarlo::scaled_layers(network);
-    const montecarlo::SingleThreadedBlas single_threaded;
+    const linalg::SingleThreadedBlas single_threaded;
     montecarlo::Sampler sampler(network.streams, network.width);
-    montecarlo::SingularValues singular_values(network.size());
+    linalg::SingularValues singular_values(network.size());
     std::vector<double> values(static_cast<std::size_t>(network.size()));
-    montecarlo::AlignedDoubles drawn(values.size() * values.size());
+    linalg::AlignedDoubles drawn(values.size() * values.size());
     double all = 0;
     double drawing = 0;
     double solving = 0;
@@ -76,11 +76,11 @@ BENCHMARK(sample)->Arg(100)->Arg(256)->Arg(400)->Unit(benchmark::kMillisecond);
 void graded_sample(benchmark::State& state) {
     const auto network = network_of_size(static_cast<int>(state.range(0)));
     const auto layers = montecarlo::scaled_layers(network);
-    const montecarlo::SingleThreadedBlas single_threaded;
+    const linalg::SingleThreadedBlas single_threaded;
     montecarlo::Sampler sampler(network.streams, network.width);
-    montecarlo::GradedProduct product(network.size());
+    linalg::GradedProduct product(network.size());
     std::vector<double> values(static_cast<std::size_t>(network.size()));
-    montecarlo::AlignedDoubles layer(values.size() * values.size());
+    linalg::AlignedDoubles layer(values.size() * values.size());
     std::uint32_t number = 0;
     for (auto _ : state) {
         product.start();

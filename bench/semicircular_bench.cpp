@@ -10,9 +10,9 @@
 // It knows that η(M) is diagonal here and pays for the inverse only. Ours is counted by time: seconds of a
 // solve over seconds of one evaluation of that map.
 
-#include "dyson/chain.hpp"
-#include "dyson/semicircular.hpp"
-#include "dyson/tracker.hpp"
+#include "dyson/equations/chain.hpp"
+#include "dyson/equations/semicircular.hpp"
+#include "dyson/solve/tracker.hpp"
 
 #include <Eigen/LU>
 

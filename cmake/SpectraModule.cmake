@@ -1,14 +1,21 @@
 # How a folder of src/ becomes a library, and a source file a program.
 
 # spectra_module(dyson PUBLIC spectra_network Eigen3::Eigen PRIVATE OpenMP::OpenMP_CXX HEADERS Boost::headers)
-# builds all .cpp of the current folder into the static library spectra_dyson, which others know as
+# builds all .cpp of the current folder, and of those of its folders that ROOMS names, into the static library spectra_dyson, which others know as
 # JacobianSpectra::dyson. PUBLIC and PRIVATE are linked as usual; HEADERS are header-only packages
 # of the sources alone, so that users of the installed library need not have them. NUMERIC: inner loops over checked
 # data, which read no files; the standard library's own checks would cost 4 to 8 % there (docs/performance.md).
 function(spectra_module name)
-    cmake_parse_arguments(ARG "NUMERIC" "" "PUBLIC;PRIVATE;HEADERS" ${ARGN})
+    cmake_parse_arguments(ARG "NUMERIC" "" "ROOMS;EXCLUDE;PUBLIC;PRIVATE;HEADERS" ${ARGN})
     set(target spectra_${name})
-    file(GLOB sources CONFIGURE_DEPENDS *.cpp *.hpp)
+    set(patterns *.cpp *.hpp)
+    foreach(room IN LISTS ARG_ROOMS)
+        list(APPEND patterns ${room}/*.cpp ${room}/*.hpp)
+    endforeach()
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+    foreach(file IN LISTS ARG_EXCLUDE)
+        list(REMOVE_ITEM sources "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
+    endforeach()
     add_library(${target} STATIC ${sources})
     add_library(JacobianSpectra::${name} ALIAS ${target})
     set_target_properties(${target} PROPERTIES
@@ -29,6 +36,35 @@ function(spectra_module name)
     endif()
     set_property(GLOBAL APPEND PROPERTY SPECTRA_MODULES ${name})
     set_property(GLOBAL APPEND PROPERTY SPECTRA_HEADER_PACKAGES ${ARG_HEADERS})
+endfunction()
+
+# spectra_torch_module(train ROOMS modules models PUBLIC spectra_report): the same for code that needs Torch. These are
+# no part of JacobianSpectra::JacobianSpectra, and share one precompiled header: Torch's take 18 s per file otherwise.
+function(spectra_torch_module name)
+    cmake_parse_arguments(ARG "" "" "ROOMS;PUBLIC;PRIVATE" ${ARGN})
+    set(target spectra_${name})
+    set(patterns *.cpp *.hpp)
+    foreach(room IN LISTS ARG_ROOMS)
+        list(APPEND patterns ${room}/*.cpp ${room}/*.hpp)
+    endforeach()
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+    add_library(${target} STATIC ${sources})
+    add_library(JacobianSpectra::${name} ALIAS ${target})
+    # As programs are compiled, which share the precompiled header.
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME jacobian_spectra_${name}
+        CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIE)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    # Newer Torches carry headers of an fmt of their own, which no library here belongs to.
+    target_compile_definitions(${target} PUBLIC FMT_HEADER_ONLY)
+    target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} OpenMP::OpenMP_CXX torch
+        PRIVATE ${ARG_PRIVATE} fmt::fmt $<BUILD_INTERFACE:spectra_warnings> $<BUILD_INTERFACE:spectra_flags>)
+    if(TARGET spectra_jacobian AND NOT name STREQUAL "jacobian")
+        target_precompile_headers(${target} REUSE_FROM spectra_jacobian)
+    else()
+        target_precompile_headers(${target} PRIVATE <jacobian/torch.hpp>)
+    endif()
+    set_property(GLOBAL APPEND PROPERTY SPECTRA_TORCH_MODULES ${name})
 endfunction()
 
 # spectra_program(embed SOURCES embed.cpp LIBRARIES JacobianSpectra::JacobianSpectra)

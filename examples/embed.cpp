@@ -4,7 +4,7 @@
 //     find_package(JacobianSpectra REQUIRED)
 //     target_link_libraries(program PRIVATE JacobianSpectra::dyson)
 
-#include "dyson/theory.hpp"
+#include "dyson/law/theory.hpp"
 #include "mixers/mixer.hpp"
 #include "network/network.hpp"
 

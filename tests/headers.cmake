@@ -3,7 +3,7 @@
 
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/src/*.hpp")
 # These are compiled with Torch's library, by everything in src/train.
-list(FILTER headers EXCLUDE REGEX "^train/(torch|autocast)\\.hpp$")
+list(FILTER headers EXCLUDE REGEX "^(jacobian/torch|train/autocast)\\.hpp$")
 set(sources)
 foreach(header IN LISTS headers)
     string(REGEX REPLACE "\\.hpp$" ".cpp" own_source "${header}")

@@ -20,8 +20,8 @@ Drawing draw_bands(const FigureRequest& request, Progress& progress) {
                 [&](std::size_t k) { columns[k] = quantiles(networks[k], shares); });
         auto panel = quantile_panel(x, columns, drawing);
         panel.heading = mixer;
-        frame_x(panel, "depth L (layers)", report::Scale::logarithmic);
-        frame_y(panel, "singular value s", report::Scale::logarithmic);
+        frame_x(panel, "depth L (layers)", plot::Scale::logarithmic);
+        frame_y(panel, "singular value s", plot::Scale::logarithmic);
         drawing.figure.panels.push_back(std::move(panel));
     }
     drawing.figure.title = "Singular values of the Jacobian against depth";

@@ -1,4 +1,4 @@
-#include "dyson/potential.hpp"
+#include "dyson/law/potential.hpp"
 #include "figures/pieces.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ Drawing draw_collapse(const FigureRequest& request, Progress& progress) {
     const auto x = log10_of(depths);
 
     Drawing drawing;
-    report::Panel panel;
+    plot::Panel panel;
     for (const auto& mixer : mixers) {
         const auto networks = networks_at(request, mixer, depths);
         std::vector<double> share(depths.size(), std::numeric_limits<double>::quiet_NaN());
@@ -30,8 +30,8 @@ Drawing draw_collapse(const FigureRequest& request, Progress& progress) {
         for (const char c : certified) drawing.uncertified += c == 0 ? 1 : 0;
         panel.series.push_back(line(mixer, panel.series.size(), x, share));
     }
-    frame_x(panel, "depth L (layers)", report::Scale::logarithmic);
-    panel.y = {"share of singular values below 0.1", report::Scale::linear, -0.02, 1.02};
+    frame_x(panel, "depth L (layers)", plot::Scale::logarithmic);
+    panel.y = {"share of singular values below 0.1", plot::Scale::linear, -0.02, 1.02};
     drawing.figure.panels.push_back(std::move(panel));
     drawing.figure.title = "Collapse with depth";
     drawing.figure.width = 160;

@@ -1,6 +1,6 @@
 #include "figures/pieces.hpp"
-#include "montecarlo/simulate.hpp"
-#include "trained/mixer_table.hpp"
+#include "montecarlo/run/simulate.hpp"
+#include "layouts/mixer_table.hpp"
 
 #include <fmt/format.h>
 
@@ -36,14 +36,14 @@ Drawing draw_composite(const FigureRequest& request, Progress& progress) {
     const auto depths = depths_of_curve(request, 1000, 20);
     const auto x = log10_of(depths);
 
-    report::Panel sums, norms, smallest;
+    plot::Panel sums, norms, smallest;
     for (std::size_t m = 0; m < mixers.size(); ++m) {
         progress.stage(mixers[m]);
         stop_if_interrupted();
         const Request described = network_request(request, mixers[m], 0);
         GrowingNetwork growing(described);
         const auto layers = growing.at(depths.back()).mixers;
-        const auto composites = trained::tabulate(layers).composites;
+        const auto composites = layouts::tabulate(layers).composites;
         std::vector<double> deviation, norm, last;
         for (const int depth : depths) {
             const auto& row = composites[static_cast<std::size_t>(depth - 1)];
@@ -57,10 +57,10 @@ Drawing draw_composite(const FigureRequest& request, Progress& progress) {
         smallest.series.push_back(line(mixers[m], m, x, last));
     }
     for (auto* panel : {&sums, &norms, &smallest})
-        frame_x(*panel, "depth L (layers)", report::Scale::logarithmic);
-    frame_y(sums, "largest |column sum − 1|", report::Scale::logarithmic);
-    frame_y(norms, "spectral norm", report::Scale::logarithmic);
-    frame_y(smallest, "smallest singular value", report::Scale::logarithmic);
+        frame_x(*panel, "depth L (layers)", plot::Scale::logarithmic);
+    frame_y(sums, "largest |column sum − 1|", plot::Scale::logarithmic);
+    frame_y(norms, "spectral norm", plot::Scale::logarithmic);
+    frame_y(smallest, "smallest singular value", plot::Scale::logarithmic);
 
     Drawing drawing;
     drawing.figure.title = "The product of the mixers alone, A(L) ⋯ A(1)";

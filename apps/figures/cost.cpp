@@ -1,8 +1,8 @@
 #include "described_network.hpp"
-#include "dyson/theory.hpp"
+#include "dyson/law/theory.hpp"
 #include "figures/pieces.hpp"
 #include "interrupt.hpp"
-#include "montecarlo/simulate.hpp"
+#include "montecarlo/run/simulate.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -51,7 +51,7 @@ Drawing draw_cost(const FigureRequest& request, Progress& progress) {
     Network network = describe_network(described).network;
 
     Drawing drawing;
-    report::Panel panel;
+    plot::Panel panel;
     progress.stage("reference");
     dyson::Options fine;
     fine.threads = request.threads;
@@ -107,9 +107,9 @@ Drawing draw_cost(const FigureRequest& request, Progress& progress) {
     else
         drawing.remarks.push_back("no GPU in this figure: " + why_not);
 
-    frame_x(panel, "time (s)", report::Scale::logarithmic);
+    frame_x(panel, "time (s)", plot::Scale::logarithmic);
     panel.x.min -= 0.1, panel.x.max += 0.1;
-    frame_y(panel, "Wasserstein-1 distance in s", report::Scale::logarithmic);
+    frame_y(panel, "Wasserstein-1 distance in s", plot::Scale::logarithmic);
     drawing.figure.panels.push_back(std::move(panel));
     drawing.figure.title = "Time against accuracy";
     drawing.figure.width = 160;

@@ -2,7 +2,7 @@
 
 #include "console.hpp"
 #include "figure_request.hpp"
-#include "report/figure.hpp"
+#include "plot/figure.hpp"
 
 #include <string>
 #include <utility>
@@ -13,7 +13,7 @@
 namespace spectra::cli {
 
 struct Drawing {
-    report::Figure figure;
+    plot::Figure figure;
     int points = 0, uncertified = 0;                           ///< of theory
     std::vector<std::pair<std::string, double>> numbers = {};  ///< what the figure says in single numbers
     std::vector<std::string> remarks = {};                     ///< lines for the terminal

@@ -20,9 +20,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// The ends of what is drawn along one axis.
-report::Axis axis_around(const std::vector<const std::vector<double>*>& places, const std::string& label,
-                         report::Scale scale, double room) {
-    report::Axis axis{label, scale, infinity, -infinity};
+plot::Axis axis_around(const std::vector<const std::vector<double>*>& places, const std::string& label,
+                         plot::Scale scale, double room) {
+    plot::Axis axis{label, scale, infinity, -infinity};
     for (const auto* values : places)
         for (const double value : *values)
             if (std::isfinite(value)) {
@@ -30,7 +30,7 @@ report::Axis axis_around(const std::vector<const std::vector<double>*>& places, 
                 axis.max = std::max(axis.max, value);
             }
     if (axis.min > axis.max) axis.min = 0, axis.max = 1;
-    const double least = scale == report::Scale::logarithmic ? 0.02 : 1e-3;
+    const double least = scale == plot::Scale::logarithmic ? 0.02 : 1e-3;
     const double pad = std::max(room * (axis.max - axis.min), room > 0 || axis.min == axis.max ? least : 0);
     axis.min -= pad;
     axis.max += pad;
@@ -39,13 +39,13 @@ report::Axis axis_around(const std::vector<const std::vector<double>*>& places, 
 
 }  // namespace
 
-void set_style(report::Series& series, std::size_t index) {
+void set_style(plot::Series& series, std::size_t index) {
     struct Style {
         const char* colour;
-        report::Dash dash;
+        plot::Dash dash;
         double width;
     };
-    using report::Dash;
+    using plot::Dash;
     constexpr Style styles[] = {{"#000000", Dash::solid, 2.2},       {"#d55e00", Dash::dashed, 2.6},
                                 {"#0072b2", Dash::dash_dotted, 2.6}, {"#009e73", Dash::dotted, 3.2},
                                 {"#cc79a7", Dash::solid, 3.6},       {"#e69f00", Dash::dashed, 3.8},
@@ -56,9 +56,9 @@ void set_style(report::Series& series, std::size_t index) {
     series.width = style.width;
 }
 
-report::Series line(const std::string& label, std::size_t index, std::vector<double> x,
+plot::Series line(const std::string& label, std::size_t index, std::vector<double> x,
                     std::vector<double> y) {
-    report::Series series;
+    plot::Series series;
     series.label = label;
     set_style(series, index);
     series.x = std::move(x);
@@ -66,10 +66,10 @@ report::Series line(const std::string& label, std::size_t index, std::vector<dou
     return series;
 }
 
-void add_dotted(report::Panel& panel, report::Series curve) {
+void add_dotted(plot::Panel& panel, plot::Series curve) {
     auto dots = curve;
     dots.label.clear();
-    dots.mark = report::Mark::points;
+    dots.mark = plot::Mark::points;
     dots.width = 14;
     panel.series.push_back(std::move(curve));
     panel.series.push_back(std::move(dots));
@@ -84,13 +84,13 @@ std::vector<double> log10_of(std::vector<double> values) {
     return values;
 }
 
-void frame_x(report::Panel& panel, const std::string& label, report::Scale scale) {
+void frame_x(plot::Panel& panel, const std::string& label, plot::Scale scale) {
     std::vector<const std::vector<double>*> places;
     for (const auto& series : panel.series) places.push_back(&series.x);
     panel.x = axis_around(places, label, scale, 0);
 }
 
-void frame_y(report::Panel& panel, const std::string& label, report::Scale scale) {
+void frame_y(plot::Panel& panel, const std::string& label, plot::Scale scale) {
     std::vector<const std::vector<double>*> places;
     for (const auto& series : panel.series) {
         places.push_back(&series.y);
@@ -170,7 +170,7 @@ void for_all(const FigureRequest& request, Progress& progress, const std::string
     stop_if_interrupted();
 }
 
-report::Panel quantile_panel(const std::vector<double>& x, const std::vector<Quantiles>& columns,
+plot::Panel quantile_panel(const std::vector<double>& x, const std::vector<Quantiles>& columns,
                              Drawing& drawing) {
     constexpr std::size_t shares = std::size(shown_shares);
     std::vector<std::vector<double>> curves(shares);
@@ -180,13 +180,13 @@ report::Panel quantile_panel(const std::vector<double>& x, const std::vector<Qua
         for (std::size_t k = 0; k < shares; ++k)
             curves[k].push_back(column.uncertified > 0 ? nan : column.log_s[k] / std::numbers::ln10);
     }
-    report::Panel panel;
+    plot::Panel panel;
     constexpr const char* labels[] = {"0.1–99.9 %", "12–88 %", "38–62 % of the singular values"};
     constexpr const char* colours[] = {"#d3e0ec", "#8db4d6", "#2f6ea5"};
     for (std::size_t k = 0; k < shares / 2; ++k) {
-        report::Series band;
+        plot::Series band;
         band.label = labels[k];
-        band.mark = report::Mark::band;
+        band.mark = plot::Mark::band;
         band.colour = colours[k];
         band.x = x;
         band.lower = curves[k];
@@ -208,8 +208,8 @@ void add_quantile_panels(Drawing& drawing, const FigureRequest& request, Progres
                 [&](std::size_t k) { columns[k] = quantiles(networks[k], shares); });
         auto panel = quantile_panel(x, columns, drawing);
         panel.heading = fmt::format("L = {}", depth);
-        frame_x(panel, x_label, report::Scale::linear);
-        frame_y(panel, "singular value s", report::Scale::logarithmic);
+        frame_x(panel, x_label, plot::Scale::linear);
+        frame_y(panel, "singular value s", plot::Scale::logarithmic);
         drawing.figure.panels.push_back(std::move(panel));
     }
     drawing.figure.columns = std::min<std::size_t>(3, drawing.figure.panels.size());

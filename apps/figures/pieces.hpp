@@ -3,7 +3,7 @@
 #include "depth_limit.hpp"
 #include "figures/figures.hpp"
 #include "network/network.hpp"
-#include "report/figure.hpp"
+#include "plot/figure.hpp"
 
 #include <functional>
 #include <string>
@@ -13,20 +13,20 @@
 namespace spectra::cli {
 
 /// A curve's colour, dashes and width: of Okabe and Ito's palette, told apart in grey print too.
-void set_style(report::Series& series, std::size_t index);
-report::Series line(const std::string& label, std::size_t index, std::vector<double> x,
+void set_style(plot::Series& series, std::size_t index);
+plot::Series line(const std::string& label, std::size_t index, std::vector<double> x,
                     std::vector<double> y);
 
 /// The curve with a dot at each of its points.
-void add_dotted(report::Panel& panel, report::Series curve);
+void add_dotted(plot::Panel& panel, plot::Series curve);
 
 /// log10; NaN of what is not positive.
 double log10_of(double value);
 std::vector<double> log10_of(std::vector<double> values);
 
 /// An axis around all finite places of the panel's series, with room.
-void frame_x(report::Panel& panel, const std::string& label, report::Scale scale);
-void frame_y(report::Panel& panel, const std::string& label, report::Scale scale);
+void frame_x(plot::Panel& panel, const std::string& label, plot::Scale scale);
+void frame_y(plot::Panel& panel, const std::string& label, plot::Scale scale);
 
 /// The request of one mixer's network, at any depth or at the given one.
 Request network_request(const FigureRequest& request, const std::string& mixer, double noise);
@@ -66,7 +66,7 @@ Quantiles quantiles(const Network& network, const std::vector<double>& shares);
 
 /// The shown quantiles of many networks over x, as three bands in log10 s.
 /// Adds to points and uncertified of the drawing; a place of which a point is not certified is NaN.
-report::Panel quantile_panel(const std::vector<double>& x, const std::vector<Quantiles>& columns,
+plot::Panel quantile_panel(const std::vector<double>& x, const std::vector<Quantiles>& columns,
                              Drawing& drawing);
 
 /// A panel for each depth (2 and 10 unless asked for): the shown quantiles of network(depth, x) over x.

@@ -1,8 +1,8 @@
 #include "described_network.hpp"
-#include "dyson/theory.hpp"
+#include "dyson/law/theory.hpp"
 #include "figures/pieces.hpp"
 #include "interrupt.hpp"
-#include "montecarlo/simulate.hpp"
+#include "montecarlo/run/simulate.hpp"
 #include "report/density_figure.hpp"
 #include "report/report.hpp"
 
@@ -88,7 +88,7 @@ Drawing draw_printed(const FigureRequest& request, Progress& progress) {
                 if (pair == std::string(source) + "_montecarlo") distance += agreement.wasserstein1 / count;
         drawing.numbers.emplace_back(std::string("mean_wasserstein1_") + source, distance);
     }
-    drawing.figure = report::density_grid(grid, report::Scale::linear);
+    drawing.figure = report::density_grid(grid, plot::Scale::linear);
     drawing.figure.width = 160;
     drawing.figure.panel_height = 26;
     for (std::size_t k = 0; k < reports.size(); ++k) {

@@ -1,7 +1,7 @@
-#include "dyson/moments.hpp"
-#include "dyson/potential.hpp"
-#include "dyson/range.hpp"
-#include "dyson/tracker.hpp"
+#include "dyson/exact/moments.hpp"
+#include "dyson/law/potential.hpp"
+#include "dyson/exact/support_bounds.hpp"
+#include "dyson/solve/tracker.hpp"
 #include "figures/pieces.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ public:
     };
 
     explicit MassCurve(const Network& network) : network_(network) {
-        const auto range = dyson::range(network);
+        const auto range = dyson::support_bounds(network);
         for (const double seed : range.log_seeds)
             if (std::isfinite(seed)) seeds_.push_back(seed);
         std::sort(seeds_.begin(), seeds_.end());

@@ -1,4 +1,4 @@
-#include "dyson/theory.hpp"
+#include "dyson/law/theory.hpp"
 #include "figures/pieces.hpp"
 #include "figures/trained_runs.hpp"
 
@@ -32,7 +32,7 @@ Drawing draw_rank(const FigureRequest& request, Progress& progress) {
     const auto x = log10_of(depths);
 
     Drawing drawing;
-    report::Panel theory;
+    plot::Panel theory;
     for (const auto& mixer : mixers) {
         const auto networks = networks_at(request, mixer, depths);
         std::vector<double> rank(depths.size());
@@ -42,11 +42,11 @@ Drawing draw_rank(const FigureRequest& request, Progress& progress) {
         for (const double value : rank) drawing.uncertified += std::isnan(value) ? 1 : 0;
         theory.series.push_back(line(mixer, theory.series.size(), x, std::move(rank)));
     }
-    frame_x(theory, "depth L (layers)", report::Scale::logarithmic);
-    theory.y = {"effective rank of J (share)", report::Scale::linear, 0, 1.03};
+    frame_x(theory, "depth L (layers)", plot::Scale::logarithmic);
+    theory.y = {"effective rank of J (share)", plot::Scale::linear, 0, 1.03};
     drawing.figure.panels.push_back(std::move(theory));
 
-    report::Panel states;
+    plot::Panel states;
     for (std::size_t k = 0; k < runs.size(); ++k)
         if (const auto& rank = runs[k].effective_rank) {
             const std::size_t style = mixers.size() + 2 * k;
@@ -58,7 +58,7 @@ Drawing draw_rank(const FigureRequest& request, Progress& progress) {
             states.series.push_back(std::move(last));
         }
     add_framed(drawing, std::move(states), "sublayer", "effective rank of states (share)",
-               report::Scale::linear);
+               plot::Scale::linear);
 
     drawing.figure.title = "Effective rank against depth";
     drawing.figure.panel_height = 44;

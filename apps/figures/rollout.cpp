@@ -1,9 +1,9 @@
 #include "described_network.hpp"
-#include "dyson/moments.hpp"
+#include "dyson/exact/moments.hpp"
 #include "figures/pieces.hpp"
-#include "montecarlo/layer.hpp"
-#include "montecarlo/sampler.hpp"
-#include "network/part.hpp"
+#include "montecarlo/sample/layer.hpp"
+#include "montecarlo/sample/sampler.hpp"
+#include "network/slice.hpp"
 #include "random/stream.hpp"
 
 #include <fmt/format.h>
@@ -90,24 +90,24 @@ Drawing draw_rollout(const FigureRequest& request, Progress& progress) {
                 worst = std::max(worst,
                                  std::abs(std::pow(growth.root_mean_square, 2) / exact - 1) / growth.error);
         }
-        report::Panel panel;
-        report::Series band;
+        plot::Panel panel;
+        plot::Series band;
         band.label = "5–95 % of the samples";
-        band.mark = report::Mark::band;
+        band.mark = plot::Mark::band;
         band.colour = "#c9d9e8";
         band.x = x;
         band.lower = low;
         band.y = high;
         panel.series.push_back(std::move(band));
         auto simulated = line("root mean square, simulation", 1, x, measured);
-        simulated.dash = report::Dash::solid;
+        simulated.dash = plot::Dash::solid;
         simulated.width = 4.5;
         panel.series.push_back(std::move(simulated));
         panel.series.push_back(line("root mean square, theory", 0, x, expected));
-        panel.series.back().dash = report::Dash::dashed;
+        panel.series.back().dash = plot::Dash::dashed;
         panel.heading = mixer;
-        frame_x(panel, "layer l", report::Scale::linear);
-        frame_y(panel, "‖x(l)‖ / ‖x(0)‖", report::Scale::logarithmic);
+        frame_x(panel, "layer l", plot::Scale::linear);
+        frame_y(panel, "‖x(l)‖ / ‖x(0)‖", plot::Scale::logarithmic);
         drawing.figure.panels.push_back(std::move(panel));
         drawing.numbers.emplace_back(mixer + "_largest_deviation_in_standard_errors", worst);
     }

@@ -62,7 +62,7 @@ std::vector<TrainedRun> read_trained(const std::vector<std::string>& files) {
     return runs;
 }
 
-report::Series along_places(const TrainedRun& run, const Along& along, std::size_t row, std::size_t style) {
+plot::Series along_places(const TrainedRun& run, const Along& along, std::size_t row, std::size_t style) {
     std::vector<double> places, values;
     for (std::size_t place = 0; place < along.places; ++place) {
         places.push_back(static_cast<double>(place + 1));
@@ -71,10 +71,10 @@ report::Series along_places(const TrainedRun& run, const Along& along, std::size
     return line(run.label, style, std::move(places), std::move(values));
 }
 
-void add_framed(Drawing& drawing, report::Panel panel, const std::string& x, const std::string& y,
-                report::Scale scale) {
+void add_framed(Drawing& drawing, plot::Panel panel, const std::string& x, const std::string& y,
+                plot::Scale scale) {
     if (panel.series.empty()) return;
-    frame_x(panel, x, report::Scale::whole);
+    frame_x(panel, x, plot::Scale::whole);
     frame_y(panel, y, scale);
     drawing.figure.panels.push_back(std::move(panel));
 }

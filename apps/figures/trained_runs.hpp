@@ -1,7 +1,7 @@
 #pragma once
 
 #include "figures/figures.hpp"
-#include "report/figure.hpp"
+#include "plot/figure.hpp"
 
 #include <optional>
 #include <string>
@@ -30,10 +30,10 @@ struct TrainedRun {
 std::vector<TrainedRun> read_trained(const std::vector<std::string>& files);
 
 /// A diagnostic of that row over the places of the network, from 1.
-report::Series along_places(const TrainedRun& run, const Along& along, std::size_t row, std::size_t style);
+plot::Series along_places(const TrainedRun& run, const Along& along, std::size_t row, std::size_t style);
 
 /// The panel framed by what is in it, steps or places across; none where that is nothing.
-void add_framed(Drawing& drawing, report::Panel panel, const std::string& x, const std::string& y,
-                report::Scale scale);
+void add_framed(Drawing& drawing, plot::Panel panel, const std::string& x, const std::string& y,
+                plot::Scale scale);
 
 }  // namespace spectra::cli

@@ -11,7 +11,7 @@ namespace spectra::cli {
 namespace {
 
 /// The mean over the places of the network, and their range as a band behind the line.
-void add_evolution(report::Panel& panel, const TrainedRun& run, const Along& along, std::size_t style,
+void add_evolution(plot::Panel& panel, const TrainedRun& run, const Along& along, std::size_t style,
                    bool with_range) {
     std::vector<double> mean, low, high;
     for (std::size_t row = 0; row < along.rows; ++row) {
@@ -27,9 +27,9 @@ void add_evolution(report::Panel& panel, const TrainedRun& run, const Along& alo
         high.push_back(most);
     }
     if (with_range) {
-        report::Series band;
+        plot::Series band;
         band.label = "range over sublayers";
-        band.mark = report::Mark::band;
+        band.mark = plot::Mark::band;
         band.colour = "#dde5ec";
         band.x = run.step;
         band.lower = low;
@@ -47,7 +47,7 @@ Drawing draw_training(const FigureRequest& request, Progress&) {
             "figure training: which files? accepted: spectra figure training FILE.h5…, as spectra train "
             "wrote them");
     const auto runs = read_trained(request.files);
-    report::Panel loss, gate, beta, rank;
+    plot::Panel loss, gate, beta, rank;
     for (std::size_t k = 0; k < runs.size(); ++k) {
         const auto& run = runs[k];
         loss.series.push_back(line(run.label, k, run.step, log10_of(run.loss)));
@@ -60,10 +60,10 @@ Drawing draw_training(const FigureRequest& request, Progress&) {
     Drawing drawing;
     add_framed(drawing, std::move(loss), "step",
                tokens ? "validation cross-entropy (nats)" : "validation mean square error",
-               report::Scale::logarithmic);
-    add_framed(drawing, std::move(gate), "step", "gate γ, mean over sublayers", report::Scale::linear);
-    add_framed(drawing, std::move(beta), "step", "β, mean over sublayers", report::Scale::linear);
-    add_framed(drawing, std::move(rank), "sublayer", "effective rank at the end", report::Scale::linear);
+               plot::Scale::logarithmic);
+    add_framed(drawing, std::move(gate), "step", "gate γ, mean over sublayers", plot::Scale::linear);
+    add_framed(drawing, std::move(beta), "step", "β, mean over sublayers", plot::Scale::linear);
+    add_framed(drawing, std::move(rank), "sublayer", "effective rank at the end", plot::Scale::linear);
     for (const auto& run : runs)
         drawing.numbers.emplace_back(run.label + ": final validation loss", run.loss.back());
     drawing.figure.title = "Training";

@@ -1,8 +1,8 @@
 #include "described_network.hpp"
-#include "dyson/theory.hpp"
+#include "dyson/law/theory.hpp"
 #include "figures/pieces.hpp"
 #include "interrupt.hpp"
-#include "montecarlo/simulate.hpp"
+#include "montecarlo/run/simulate.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ Drawing draw_width(const FigureRequest& request, Progress& progress) {
         throw std::invalid_argument(fmt::format("--width {}: accepted with width: 4 or more", largest));
 
     Drawing drawing;
-    report::Panel panel;
+    plot::Panel panel;
     std::vector<double> x;
     for (const int p : widths) x.push_back(std::log10(p));
     double top = -INFINITY;
@@ -71,11 +71,11 @@ Drawing draw_width(const FigureRequest& request, Progress& progress) {
     }
     auto reference =
         line("slope −1", 0, {x.front(), x.back()}, {top + 0.1, top + 0.1 - (x.back() - x.front())});
-    reference.dash = report::Dash::dotted;
+    reference.dash = plot::Dash::dotted;
     reference.colour = "#888888";
     panel.series.push_back(std::move(reference));
-    frame_x(panel, "width p of a stream", report::Scale::logarithmic);
-    frame_y(panel, "Wasserstein-1 distance in s", report::Scale::logarithmic);
+    frame_x(panel, "width p of a stream", plot::Scale::logarithmic);
+    frame_y(panel, "Wasserstein-1 distance in s", plot::Scale::logarithmic);
     drawing.figure.panels.push_back(std::move(panel));
     drawing.figure.title = "Simulation approaches the theory of infinite width";
     drawing.figure.width = 160;

@@ -1,5 +1,5 @@
 #include "torch_program/described_model.hpp"
-#include "train/tasks/tasks.hpp"
+#include "tasks/tasks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -122,7 +122,7 @@ void blaming(const std::string& where, F f) {
 
 TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& where) {
     ModelConfig config;
-    TaskOptions options;
+    tasks::TaskOptions options;
     std::string task;
     double gate_weight = 0;
     std::int64_t steps = 0;
@@ -139,7 +139,7 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
         steps = d.at("steps");
     });
     TrainedModel trained;
-    trained.data = make_dataset(task, options);
+    trained.data = tasks::make_dataset(task, options);
     blaming(where, [&] {
         trained.learner = make_learner(trained.data, config, gate_weight);
         load_parameters(trained.learner->module(), checkpoint);

@@ -22,7 +22,7 @@ train::MixerOptions::Backward sinkhorn_backward(const std::string& name);
 
 /// A model from a checkpoint, with the data it was trained on.
 struct TrainedModel {
-    train::Dataset data;
+    tasks::Dataset data;
     std::unique_ptr<train::Learner> learner;
     std::int64_t step = 0;
     std::string words;  ///< "edelta, 6 blocks, 128 = 4 × 32 channels, trained on gyroscope for 2000 steps"

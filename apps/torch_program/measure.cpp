@@ -5,7 +5,7 @@
 #include "torch_program/described_model.hpp"
 #include "torch_program/script_output.hpp"
 #include "train/measure.hpp"
-#include "train/script_module.hpp"
+#include "jacobian/script_module.hpp"
 #include "train/trainer.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ Tensor inputs_of(const ValidateRequest& r, const TrainedModel& model, std::strin
     const auto wanted = static_cast<int64_t>(r.inputs.value_or(default_inputs));
     if (r.input) {
         what = *r.input;
-        auto x = read_input(*r.input);
+        auto x = jacobian::read_input(*r.input);
         const auto dimensions = model.data.tokens ? 2 : 3;
         if (x.dim() == dimensions - 1) x = x.unsqueeze(0);
         if (x.dim() != dimensions || (!model.data.tokens && x.size(2) != model.data.dimension))
@@ -70,9 +70,9 @@ std::function<void(int64_t, int64_t)> shown_in(Progress& progress) {
 }
 
 /// The laws of `count` inputs, or of those before an interrupt.
-std::vector<JacobianLaw> laws_of(int64_t count, Progress& progress,
-                                 const std::function<JacobianLaw(int64_t)>& law_of) {
-    std::vector<JacobianLaw> out;
+std::vector<jacobian::JacobianLaw> laws_of(int64_t count, Progress& progress,
+                                 const std::function<jacobian::JacobianLaw(int64_t)>& law_of) {
+    std::vector<jacobian::JacobianLaw> out;
     try {
         for (int64_t k = 0; k < count && !interrupted(); ++k) {
             progress.stage(fmt::format("measuring input {} of {}", k + 1, count));
@@ -85,7 +85,7 @@ std::vector<JacobianLaw> laws_of(int64_t count, Progress& progress,
 }
 
 /// Laws of as many inputs; what must be said of those that were probed.
-void add_laws(Validation& v, std::vector<JacobianLaw> laws, std::string words, bool double_precision) {
+void add_laws(Validation& v, std::vector<jacobian::JacobianLaw> laws, std::string words, bool double_precision) {
     const auto floor = resolution(double_precision);
     if (laws.front().exact) {
         std::vector<std::vector<double>> values;
@@ -125,7 +125,7 @@ void measure_sequences(const ValidateRequest& r, Transformer& model, const Tenso
     add_laws(v, std::move(laws), words, options.double_precision);
 }
 
-void measure_checkpoint(const ValidateRequest& r, const checkpoint::TensorFile& file, Validation& v) {
+void measure_checkpoint(const ValidateRequest& r, const weightfile::TensorFile& file, Validation& v) {
     const auto model = trained_model(load_checkpoint(file.where()), file.where());
     v.layout = "spectra";
     v.model = model.words;
@@ -154,7 +154,7 @@ void measure_checkpoint(const ValidateRequest& r, const checkpoint::TensorFile& 
     }
     Progress progress(!r.quiet);
     progress.stage("measuring");
-    std::vector<trained::Measurement> measurements;
+    std::vector<layouts::Measurement> measurements;
     for (int64_t k = 0; k < inputs.size(0) && !interrupted(); ++k) {
         options.input = fmt::format("input {} of {}", k + 1, inputs.size(0));
         measurements.push_back(measure(*transformer, inputs.narrow(0, k, 1), options));
@@ -176,14 +176,14 @@ void measure_checkpoint(const ValidateRequest& r, const checkpoint::TensorFile& 
             defect);
 }
 
-void measure_script(const ValidateRequest& r, const checkpoint::TensorFile& file, Validation& v) {
+void measure_script(const ValidateRequest& r, const weightfile::TensorFile& file, Validation& v) {
     const ScriptOutput aside;
-    const ScriptModule module(file.where(), chosen_device(r.device));
+    const jacobian::ScriptModule module(file.where(), chosen_device(r.device));
     v.layout = "TorchScript";
     if (!r.input && r.shape.empty())
         throw std::invalid_argument(fmt::format(
             "{}: which input? accepted: --input FILE, or --shape A,B,… to draw N(0, 1)", file.where()));
-    ScriptModule::Options options;
+    jacobian::ScriptModule::Options options;
     options.double_precision = r.precision == "f64";
     options.seed = r.seed;
     Progress progress(!r.quiet);
@@ -191,7 +191,7 @@ void measure_script(const ValidateRequest& r, const checkpoint::TensorFile& file
     bool double_precision = true;
     auto laws = laws_of(r.input ? 1 : r.inputs.value_or(default_inputs), progress, [&](int64_t k) {
         const auto x =
-            r.input ? read_input(*r.input) : drawn_input(r.shape, r.seed, static_cast<std::uint32_t>(k));
+            r.input ? jacobian::read_input(*r.input) : jacobian::drawn_input(r.shape, r.seed, static_cast<std::uint32_t>(k));
         options.input = static_cast<std::uint32_t>(k);
         auto result = module.law(x, options);
         double_precision = result.double_precision;
@@ -205,11 +205,11 @@ void measure_script(const ValidateRequest& r, const checkpoint::TensorFile& file
 
 }  // namespace
 
-void measure_model(const ValidateRequest& r, const checkpoint::TensorFile& file, Validation& v) {
+void measure_model(const ValidateRequest& r, const weightfile::TensorFile& file, Validation& v) {
     at::set_num_threads(
         r.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))));
     try {
-        if (file.kind() == checkpoint::Kind::torch_script)
+        if (file.kind() == weightfile::Kind::torch_script)
             measure_script(r, file, v);
         else
             measure_checkpoint(r, file, v);

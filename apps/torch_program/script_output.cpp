@@ -1,7 +1,7 @@
 #include "torch_program/script_output.hpp"
 
 #include "base/text.hpp"
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <unistd.h>

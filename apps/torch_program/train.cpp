@@ -7,7 +7,7 @@
 #include "output_files.hpp"
 #include "torch_program/described_model.hpp"
 #include "train/checkpoint_file.hpp"
-#include "train/tasks/tasks.hpp"
+#include "tasks/tasks.hpp"
 #include "train/trainer.hpp"
 #include "train/training_report.hpp"
 
@@ -114,7 +114,7 @@ TrainOptions train_options(const TrainRequest& r) {
     return o;
 }
 
-std::string model_words(const TrainOptions& o, const Dataset& data) {
+std::string model_words(const TrainOptions& o, const tasks::Dataset& data) {
     return data.task == "reflection" ? fmt::format("an operator on {} numbers", data.dimension)
                                      : cli::model_words(o.model);
 }
@@ -132,7 +132,7 @@ void check_files(const TrainRequest& r, const std::filesystem::path& checkpoint,
         load_checkpoint(checkpoint);  // one of ours may be replaced; of anything else it says what it is
 }
 
-TrainingReport train_one(const TrainRequest& r, const Dataset& data, TrainOptions options, std::uint64_t seed,
+TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, TrainOptions options, std::uint64_t seed,
                          const std::string& stem, const std::string& command) {
     const auto files = output_files(stem, r.plot);
     options.seed = seed;
@@ -159,7 +159,7 @@ TrainingReport train_one(const TrainRequest& r, const Dataset& data, TrainOption
     report.batch = options.batch;
     report.steps = options.steps;
     report.tokens = data.tokens;
-    report.baselines = baselines(data);
+    report.baselines = tasks::baselines(data);
     report.result = train::train(data, options, hooks);
     progress.stage("writing");
     write_training_file(report, files.result);
@@ -179,12 +179,12 @@ int train_models(const TrainRequest& r, const std::string& command) {
     };
     for (const auto seed : seeds) check_files(r, stem(seed) + ".ckpt", output_files(stem(seed), r.plot));
 
-    TaskOptions data_options;
+    tasks::TaskOptions data_options;
     data_options.seed = r.data_seed;
     if (r.samples) data_options.samples = *r.samples;
     data_options.text_file = r.text.value_or("");
     if (r.context) data_options.context = *r.context;
-    const auto data = make_dataset(r.task, data_options);
+    const auto data = tasks::make_dataset(r.task, data_options);
 
     catch_interrupts();
     std::vector<TrainingReport> reports;
@@ -197,7 +197,7 @@ int train_models(const TrainRequest& r, const std::string& command) {
         std::vector<std::string> written{stem(seed) + ".ckpt", stem(seed) + ".h5", stem(seed) + ".csv"};
         for (const auto& figure : output_files(stem(seed), r.plot).figures) {
             try {
-                report::render(training_figure(report), figure);
+                plot::render(training_figure(report), figure);
                 written.push_back(figure.string());
             } catch (const std::runtime_error& error) {
                 print_error(error.what());

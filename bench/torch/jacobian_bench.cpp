@@ -32,14 +32,14 @@ void product(benchmark::State& state, bool forwards) {
     const auto transformer = model(tokens);
     transformer->to(torch::kDouble);
     for (auto& p : transformer->parameters()) p.requires_grad_(false);
-    const BatchFunction f = [&](const Tensor& states) {
+    const spectra::jacobian::BatchFunction f = [&](const Tensor& states) {
         auto last = states;
         transformer->walk(states, [&](Connection&, const Tensor&, const Tensor& after) { last = after; });
         return last;
     };
-    JacobianOptions options;
+    spectra::jacobian::JacobianOptions options;
     options.block = 2 * rows;  // the operator takes half, for the graph of the double pass
-    JacobianOperator jacobian(f, transformer->embed(input(tokens).to(torch::kDouble))[0], options);
+    spectra::jacobian::JacobianOperator jacobian(f, transformer->embed(input(tokens).to(torch::kDouble))[0], options);
     const auto vectors = torch::randn({rows, jacobian.inputs()}, torch::kDouble);
     for (auto _ : state) benchmark::DoNotOptimize(forwards ? jacobian.push(vectors) : jacobian.pull(vectors));
     state.counters["s/product"] =
@@ -59,7 +59,7 @@ void law(benchmark::State& state) {
     const auto transformer = model(tokens);
     MeasureOptions options;
     options.jacobian.most_exact = 0;
-    JacobianLaw found;
+    spectra::jacobian::JacobianLaw found;
     for (auto _ : state) found = measure_sequence(*transformer, input(tokens), options);
     const auto products = static_cast<double>(found.work.products);
     state.counters["probes"] = found.probes;

@@ -197,6 +197,17 @@ std::string read_text(const std::filesystem::path& path) {
     return text;
 }
 
+std::string power_of_ten(double x) {
+    if (x > -4 && x < 5) return fmt::format("{:.3g}", std::pow(10.0, x));
+    double exponent = std::floor(x);
+    double mantissa = std::pow(10.0, x - exponent);
+    if (mantissa >= 9.995) {
+        mantissa = 1;
+        exponent += 1;
+    }
+    return fmt::format("{:.3g}e{:.0f}", mantissa, exponent);
+}
+
 std::string_view trimmed(std::string_view text) {
     constexpr std::string_view blanks = " \t\r\v\f";
     const auto first = text.find_first_not_of(blanks);

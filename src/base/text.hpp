@@ -51,6 +51,9 @@ inline constexpr std::size_t deepest_json = 64;                          ///< ar
 /// above `largest_text` are refused.
 std::string read_text(const std::filesystem::path& path);
 
+/// 10^x to three digits, also where a double cannot hold it: "0.05", "2.5e-310".
+std::string power_of_ten(double x);
+
 /// Without blanks at either end.
 std::string_view trimmed(std::string_view text);
 

@@ -154,10 +154,10 @@ int bin_count(double frame, double quartiles, double narrowest_band, double valu
     return static_cast<int>(count);
 }
 
-Series histogram(const Report& report, Scale scale, const Range& frame) {
+plot::Series histogram(const Report& report, plot::Scale scale, const Range& frame) {
     const auto& simulation = *report.simulation;
     const Spectrum& law = simulation.law;
-    const bool linear = scale == Scale::linear;
+    const bool linear = scale == plot::Scale::linear;
     const auto place = [&](double log_s) { return linear ? std::exp(log_s) : log_s; };
 
     double narrowest = 0;
@@ -173,9 +173,9 @@ Series histogram(const Report& report, Scale scale, const Range& frame) {
                   narrowest, values, linear ? 100 : 400);
     const double width = (frame.max - frame.min) / bins;
 
-    Series steps;
+    plot::Series steps;
     steps.label = "simulation (" + sample_size(report) + ")";
-    steps.mark = Mark::filled_steps;
+    steps.mark = plot::Mark::filled_steps;
     steps.width = 0.75;
     steps.colour = "#c8c8c8";
     double before = 0;
@@ -195,8 +195,8 @@ Series histogram(const Report& report, Scale scale, const Range& frame) {
     return steps;
 }
 
-Series line_series(const Curve& curve, Scale scale, const Range& frame) {
-    Series series;
+plot::Series line_series(const Curve& curve, plot::Scale scale, const Range& frame) {
+    plot::Series series;
     const bool exact = curve.theory->method == dyson::Method::operator_valued;
     series.label = long_name(dyson::name(curve.theory->method));
     if (!curve.theory->summary.certified) series.label += " (not certified)";
@@ -204,26 +204,26 @@ Series line_series(const Curve& curve, Scale scale, const Range& frame) {
     switch (curve.theory->method) {
         case dyson::Method::operator_valued:
             series.colour = "#000000";
-            series.dash = Dash::solid;
+            series.dash = plot::Dash::solid;
             break;
         case dyson::Method::scalar:
             series.colour = "#d55e00";
-            series.dash = Dash::dashed;
+            series.dash = plot::Dash::dashed;
             break;
         case dyson::Method::s_transform:
             series.colour = "#009e73";
-            series.dash = Dash::dotted;
+            series.dash = plot::Dash::dotted;
             break;
         case dyson::Method::printed:
             series.colour = "#cc79a7";
-            series.dash = Dash::dash_dotted;
+            series.dash = plot::Dash::dash_dotted;
             break;
     }
     series.width = exact ? 2.0 : 2.6;
     // One point beyond the frame on either side, so that the line leaves it.
     const auto& x = curve.line.x;
     const auto outside = [&](std::size_t k) {
-        const double place = scale == Scale::linear ? std::exp(x[k]) : x[k];
+        const double place = scale == plot::Scale::linear ? std::exp(x[k]) : x[k];
         return place < frame.min ? -1 : place > frame.max ? 1 : 0;
     };
     for (std::size_t k = 0; k < x.size(); ++k) {
@@ -231,7 +231,7 @@ Series line_series(const Curve& curve, Scale scale, const Range& frame) {
         if (side < 0 && k + 1 < x.size() && outside(k + 1) < 0) continue;
         if (side > 0 && k > 0 && outside(k - 1) > 0) continue;
         const double height = curve.line.density_log[k];
-        if (scale == Scale::linear) {
+        if (scale == plot::Scale::linear) {
             const double density = per_unit_s(height, x[k]);
             if (std::isinf(density) || std::exp(x[k]) == 0) continue;
             series.x.push_back(std::exp(x[k]));
@@ -244,19 +244,19 @@ Series line_series(const Curve& curve, Scale scale, const Range& frame) {
     return series;
 }
 
-std::vector<double> atom_places(const std::vector<Curve>& curves, Scale scale) {
+std::vector<double> atom_places(const std::vector<Curve>& curves, plot::Scale scale) {
     std::vector<double> atoms;
     for (const auto& curve : curves)
         for (const auto& atom : curve.theory->law.density().atoms)
-            atoms.push_back(scale == Scale::linear ? std::exp(atom.log_place) : atom.log_place / log_ten);
+            atoms.push_back(scale == plot::Scale::linear ? std::exp(atom.log_place) : atom.log_place / log_ten);
     return atoms;
 }
 
-Height height_of(const Panel& panel, const std::vector<Curve>& curves, double stretch, bool cut = false) {
-    return height_of(panel, atom_places(curves, panel.x.scale), stretch, cut);
+Height height_of(const plot::Panel& panel, const std::vector<Curve>& curves, double stretch, bool cut = false) {
+    return report::height_of(panel, atom_places(curves, panel.x.scale), stretch, cut);
 }
 
-void add_atoms(Panel& panel, const std::vector<Curve>& curves) {
+void add_atoms(plot::Panel& panel, const std::vector<Curve>& curves) {
     bool named = false;
     double noted = 0.94;
     for (const auto& [theory, line] : curves) {
@@ -264,7 +264,7 @@ void add_atoms(Panel& panel, const std::vector<Curve>& curves) {
         for (const auto& atom : theory->law.density().atoms) {
             const std::string mass =
                 fmt::format("mass {:.3g}{}", atom.mass, method == "ov" ? "" : " (" + method + ")");
-            const bool linear = panel.x.scale == Scale::linear;
+            const bool linear = panel.x.scale == plot::Scale::linear;
             if (!linear && !std::isfinite(atom.log_place)) {
                 panel.annotations.push_back({panel.x.min + 0.02 * (panel.x.max - panel.x.min),
                                              noted * panel.y.max, "atom at s = 0, " + mass});
@@ -275,9 +275,9 @@ void add_atoms(Panel& panel, const std::vector<Curve>& curves) {
             if (place < panel.x.min || place > panel.x.max) continue;
             const double height =
                 panel.y.max * (0.3 + 0.55 * std::clamp(atom.mass, 0.0, 1.0)) * (method == "ov" ? 1.0 : 0.85);
-            Series impulse;
+            plot::Series impulse;
             impulse.label = std::exchange(named, true) ? "" : "atom";
-            impulse.mark = Mark::impulses;
+            impulse.mark = plot::Mark::impulses;
             impulse.width = 4;
             impulse.colour = method == "ov" ? "#0072b2" : "#d55e00";
             impulse.x = {place};
@@ -296,17 +296,17 @@ std::vector<Curve> curves_of(const Report& report) {
     return curves;
 }
 
-Range frame_of(const Report& report, const std::vector<Curve>& curves, Scale scale) {
-    return scale == Scale::linear ? linear_frame(report, curves) : log_frame(report, curves);
+Range frame_of(const Report& report, const std::vector<Curve>& curves, plot::Scale scale) {
+    return scale == plot::Scale::linear ? linear_frame(report, curves) : log_frame(report, curves);
 }
 
 /// What is drawn in a frame; the height of the panel is left open.
-Panel framed_panel(const Report& report, const std::vector<Curve>& curves, Scale scale, const Range& frame) {
-    Panel panel;
-    const bool linear = scale == Scale::linear;
+plot::Panel framed_panel(const Report& report, const std::vector<Curve>& curves, plot::Scale scale, const Range& frame) {
+    plot::Panel panel;
+    const bool linear = scale == plot::Scale::linear;
     panel.x = {linear ? "singular value s" : "singular value s (logarithmic)", scale,
                linear ? frame.min : frame.min / log_ten, linear ? frame.max : frame.max / log_ten};
-    panel.y = {linear ? "density ρ(s)" : "density per unit ln s", Scale::linear, 0, 1};
+    panel.y = {linear ? "density ρ(s)" : "density per unit ln s", plot::Scale::linear, 0, 1};
     if (simulated(report)) panel.series.push_back(histogram(report, scale, frame));
     for (const auto& curve : curves) {
         if (!curve.line.x.empty()) panel.series.push_back(line_series(curve, scale, frame));
@@ -314,9 +314,9 @@ Panel framed_panel(const Report& report, const std::vector<Curve>& curves, Scale
     return panel;
 }
 
-Panel panel_of(const Report& report, const std::vector<Curve>& curves, Scale scale) {
+plot::Panel panel_of(const Report& report, const std::vector<Curve>& curves, plot::Scale scale) {
     constexpr double headroom = 1.12;
-    Panel panel = framed_panel(report, curves, scale, frame_of(report, curves, scale));
+    plot::Panel panel = framed_panel(report, curves, scale, frame_of(report, curves, scale));
     const Height height = height_of(panel, curves, 3, true);
     if (height.shown() > 0) panel.y.max = headroom * height.shown();
     if (height.collapsed())
@@ -373,30 +373,30 @@ std::string panel_heading(const Report& report) {
 }
 
 /// A frame for each column, or one for all.
-std::vector<Range> shared_frames(const DensityGrid& grid, Scale scale) {
+std::vector<Range> shared_frames(const DensityGrid& grid, plot::Scale scale) {
     std::vector<Range> frames(grid.columns.size());
     for (std::size_t k = 0; k < grid.cells.size(); ++k) {
         if (!grid.cells[k]) continue;
         const Range frame = frame_of(*grid.cells[k], curves_of(*grid.cells[k]), scale);
-        Range& shared = frames[scale == Scale::linear ? 0 : k % frames.size()];
+        Range& shared = frames[scale == plot::Scale::linear ? 0 : k % frames.size()];
         shared.include(frame.min);
         shared.include(frame.max);
     }
-    if (scale == Scale::linear) std::fill(frames.begin(), frames.end(), frames.front());
+    if (scale == plot::Scale::linear) std::fill(frames.begin(), frames.end(), frames.front());
     return frames;
 }
 
 /// The largest mean height of a law over 1/120 of the frame: what an eye would call its height.
-double broad_height(const Spectrum& law, Scale scale, const Range& frame) {
+double broad_height(const Spectrum& law, plot::Scale scale, const Range& frame) {
     constexpr int windows = 120;
     const double width = (frame.max - frame.min) / windows;
     const auto below = [&](double place) {
-        const double log_s = scale == Scale::linear ? std::log(std::max(place, 0.0)) : place;
+        const double log_s = scale == plot::Scale::linear ? std::log(std::max(place, 0.0)) : place;
         return std::isfinite(log_s) ? law.cdf(log_s) : 0.0;
     };
     double largest = 0;
     // By half a window at a time, the part next to zero apart.
-    for (int k = scale == Scale::linear ? 18 : 0; k + 2 <= 2 * windows; ++k) {
+    for (int k = scale == plot::Scale::linear ? 18 : 0; k + 2 <= 2 * windows; ++k) {
         const double begin = frame.min + 0.5 * k * width;
         largest = std::max(largest, (below(begin + width) - below(begin)) / width);
     }
@@ -405,7 +405,7 @@ double broad_height(const Spectrum& law, Scale scale, const Range& frame) {
 
 /// The height that a panel asks for in a grid: its densities' away from zero, approximations apart where
 /// there is anything else, and no more of a spike than three times what is broad.
-double wanted_height(const Panel& panel, const Report& report, const std::vector<Curve>& curves,
+double wanted_height(const plot::Panel& panel, const Report& report, const std::vector<Curve>& curves,
                      const Range& frame) {
     constexpr double spike = 3;
     const Height height = height_of(panel, curves, 1);
@@ -430,10 +430,10 @@ double shared_height(std::vector<double> wanted) {
 
 }  // namespace
 
-Figure density_grid(const DensityGrid& grid, Scale scale) {
+plot::Figure density_grid(const DensityGrid& grid, plot::Scale scale) {
     constexpr double headroom = 1.08;
     constexpr std::size_t column_panels = 3, page_panels = 7;
-    Figure figure;
+    plot::Figure figure;
     figure.title = grid.title;
     figure.caption = grid.caption;
     figure.columns = grid.columns.size();
@@ -442,21 +442,21 @@ Figure density_grid(const DensityGrid& grid, Scale scale) {
     figure.shared_axes = true;
     figure.font_size = 6.5;
     figure.panel_height = 15.2;
-    figure.width = figure.columns <= column_panels ? column_width
+    figure.width = figure.columns <= column_panels ? plot::column_width
                    : figure.columns <= page_panels
-                       ? page_width
-                       : page_width / page_panels * static_cast<double>(figure.columns);
+                       ? plot::page_width
+                       : plot::page_width / page_panels * static_cast<double>(figure.columns);
 
     const auto frames = shared_frames(grid, scale);
     std::vector<double> wanted;
     for (std::size_t k = 0; k < grid.cells.size(); ++k) {
-        Panel panel;
+        plot::Panel panel;
         panel.absent = !grid.cells[k];
         if (!panel.absent) {
             const auto curves = curves_of(*grid.cells[k]);
             panel = framed_panel(*grid.cells[k], curves, scale, frames[k % figure.columns]);
             for (auto& series : panel.series) {
-                if (series.mark == Mark::filled_steps) series.label = "simulation", series.width = 0;
+                if (series.mark == plot::Mark::filled_steps) series.label = "simulation", series.width = 0;
                 for (const char* words : {" theory", " (not certified"})  // said once for all, and above it
                     series.label.resize(std::min(series.label.find(words), series.label.size()));
             }
@@ -466,7 +466,7 @@ Figure density_grid(const DensityGrid& grid, Scale scale) {
     }
     const double height = headroom * shared_height(wanted);
     for (std::size_t k = 0; k < grid.cells.size(); ++k) {
-        Panel& panel = figure.panels[k];
+        plot::Panel& panel = figure.panels[k];
         if (panel.absent) continue;
         panel.y.max = height;
         add_atoms(panel, curves_of(*grid.cells[k]));
@@ -476,12 +476,12 @@ Figure density_grid(const DensityGrid& grid, Scale scale) {
     return figure;
 }
 
-Figure density_figure(const Report& report) {
+plot::Figure density_figure(const Report& report) {
     const auto curves = curves_of(report);
-    Figure figure;
+    plot::Figure figure;
     figure.title = "Singular values of the Jacobian: " + report.network.title;
     figure.caption = caption(report);
-    figure.panels = {panel_of(report, curves, Scale::linear), panel_of(report, curves, Scale::logarithmic)};
+    figure.panels = {panel_of(report, curves, plot::Scale::linear), panel_of(report, curves, plot::Scale::logarithmic)};
     return figure;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "report/figure.hpp"
+#include "plot/figure.hpp"
 #include "report/report.hpp"
 
 #include <string>
@@ -16,7 +16,7 @@ namespace spectra::report {
 /// Where mass has collapsed towards zero, ρ(s) is cut at the height it has away from zero. So is a peak too
 /// narrow to be seen that has a twentieth of the mass or more, at the height of the rest, with its mass
 /// beside it.
-Figure density_figure(const Report& report);
+plot::Figure density_figure(const Report& report);
 
 /// Reports to be seen side by side.
 struct DensityGrid {
@@ -31,6 +31,6 @@ struct DensityGrid {
 /// densities away from zero; what is higher is cut. The share of collapsed mass is written above every panel,
 /// with an exclamation mark where a theory is not certified. As
 /// wide as a column of a page while three panels are side by side, else as the page; wider beyond seven.
-Figure density_grid(const DensityGrid& grid, Scale scale);
+plot::Figure density_grid(const DensityGrid& grid, plot::Scale scale);
 
 }  // namespace spectra::report

@@ -7,7 +7,7 @@
 
 namespace spectra::report {
 
-double mean_height(const Series& series, double from, double to) {
+double mean_height(const plot::Series& series, double from, double to) {
     double area = 0;
     const auto overlap = [&](double a, double b) {
         return std::max(0.0, std::min(b, to) - std::max(a, from));
@@ -16,7 +16,7 @@ double mean_height(const Series& series, double from, double to) {
         const double a = series.x[k], b = series.x[k + 1];
         const double shared = overlap(a, b);
         if (!(shared > 0)) continue;
-        if (series.mark == Mark::filled_steps) {
+        if (series.mark == plot::Mark::filled_steps) {
             area += shared * series.y[k];
             continue;
         }
@@ -30,7 +30,7 @@ double mean_height(const Series& series, double from, double to) {
 
 namespace {
 
-std::vector<Peak> peaks_of(const Series& line, const Axis& axis) {
+std::vector<Peak> peaks_of(const plot::Series& line, const plot::Axis& axis) {
     constexpr int columns = 200;         // a millimetre holds three
     constexpr double least_mass = 0.05;  // edges where a density has an inverse square root have less
     const double min = axis.min, step = (axis.max - min) / columns;
@@ -53,7 +53,7 @@ std::vector<Peak> peaks_of(const Series& line, const Axis& axis) {
         const double from = min + step * static_cast<double>(c);
         if (peaks.empty() || from > peaks.back().to + 0.5 * step) peaks.push_back({from, from, 0, 0});
         peaks.back().to = from + step;
-        peaks.back().mass += mean[c] * step * (axis.scale == Scale::linear ? 1 : std::numbers::ln10);
+        peaks.back().mass += mean[c] * step * (axis.scale == plot::Scale::linear ? 1 : std::numbers::ln10);
         peaks.back().height = std::max(peaks.back().height, highest[c]);
     }
     std::erase_if(peaks, [](const Peak& peak) { return peak.mass < least_mass; });
@@ -61,9 +61,9 @@ std::vector<Peak> peaks_of(const Series& line, const Axis& axis) {
 }
 
 /// Largest height of a series at places within [min, max], bins that hold an atom and peaks apart.
-double top(const Series& series, double min, double max, const std::vector<double>& atoms,
+double top(const plot::Series& series, double min, double max, const std::vector<double>& atoms,
            const std::vector<Peak>& peaks) {
-    const bool bars = series.mark == Mark::filled_steps;
+    const bool bars = series.mark == plot::Mark::filled_steps;
     double height = 0;
     for (std::size_t k = 0; k < series.y.size(); ++k) {
         const double from = series.x[k], to = bars ? series.x[k + 1] : from, place = 0.5 * (from + to);
@@ -82,12 +82,12 @@ double top(const Series& series, double min, double max, const std::vector<doubl
 }
 
 /// One of the approximations.
-bool is_doubtful(const Series& series) {
-    return series.mark == Mark::line && series.dash != Dash::solid;
+bool is_doubtful(const plot::Series& series) {
+    return series.mark == plot::Mark::line && series.dash != plot::Dash::solid;
 }
 
 /// The height of a panel: the data's, with approximations allowed at most `stretch` times the rest.
-double panel_height(const Panel& panel, double min, double max, const std::vector<double>& atoms,
+double panel_height(const plot::Panel& panel, double min, double max, const std::vector<double>& atoms,
                     double stretch, const std::vector<Peak>& peaks = {}) {
     double trusted = 0, all = 0;
     for (const auto& series : panel.series) {
@@ -101,12 +101,12 @@ double panel_height(const Panel& panel, double min, double max, const std::vecto
 constexpr double away_from_zero = 0.08;
 
 /// Of the lines to be trusted; next to zero a density that rises has collapsed (Height).
-std::vector<Peak> peaks_of(const Panel& panel) {
-    const bool from_zero = panel.x.scale == Scale::linear && panel.x.min == 0;
+std::vector<Peak> peaks_of(const plot::Panel& panel) {
+    const bool from_zero = panel.x.scale == plot::Scale::linear && panel.x.min == 0;
     const double least = from_zero ? away_from_zero * panel.x.max : panel.x.min;
     std::vector<Peak> peaks;
     for (const auto& series : panel.series) {
-        if (series.mark != Mark::line || is_doubtful(series)) continue;
+        if (series.mark != plot::Mark::line || is_doubtful(series)) continue;
         for (const auto& peak : peaks_of(series, panel.x))
             if (peak.from >= least) peaks.push_back(peak);
     }
@@ -115,7 +115,7 @@ std::vector<Peak> peaks_of(const Panel& panel) {
 
 }  // namespace
 
-Height height_of(const Panel& panel, const std::vector<double>& atoms, double stretch, bool cut) {
+Height height_of(const plot::Panel& panel, const std::vector<double>& atoms, double stretch, bool cut) {
     const auto above = [&](double least, const std::vector<Peak>& peaks) {
         return panel_height(panel, least, panel.x.max, atoms, stretch, peaks);
     };
@@ -123,7 +123,7 @@ Height height_of(const Panel& panel, const std::vector<double>& atoms, double st
     if (cut) height.peaks = peaks_of(panel);
     if (!(above(panel.x.min, height.peaks) > 0)) height.peaks.clear();
     height.full = above(panel.x.min, height.peaks);
-    if (panel.x.scale == Scale::linear && panel.x.min == 0)
+    if (panel.x.scale == plot::Scale::linear && panel.x.min == 0)
         height.away = above(away_from_zero * panel.x.max, height.peaks);
     std::erase_if(height.peaks, [&](const Peak& peak) { return peak.height <= height.shown(); });
     return height;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "report/figure.hpp"
+#include "plot/figure.hpp"
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace spectra::report {
 
 /// Mean height of a series between two places; a line's gaps count as nothing.
-double mean_height(const Series& series, double from, double to);
+double mean_height(const plot::Series& series, double from, double to);
 
 /// Where a line is too narrow to be seen, far above the rest of it and has a good part of the mass: nearly an
 /// atom.
@@ -26,6 +26,6 @@ struct Height {
 
 /// The data's, approximations allowed at most `stretch` times the rest, bins that hold one of the `atoms`
 /// (places on the axis) apart. `cut`: without peaks.
-Height height_of(const Panel& panel, const std::vector<double>& atoms, double stretch, bool cut);
+Height height_of(const plot::Panel& panel, const std::vector<double>& atoms, double stretch, bool cut);
 
 }  // namespace spectra::report

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "dyson/average.hpp"
-#include "dyson/depth_limit.hpp"
-#include "dyson/sensitivity.hpp"
-#include "dyson/theory.hpp"
-#include "montecarlo/expected.hpp"
-#include "montecarlo/simulate.hpp"
+#include "dyson/ask/mixer_average.hpp"
+#include "dyson/ask/depth_limit.hpp"
+#include "dyson/ask/sensitivity.hpp"
+#include "dyson/law/theory.hpp"
+#include "montecarlo/finite_size.hpp"
+#include "montecarlo/run/simulate.hpp"
 #include "network/network.hpp"
 #include "spectrum/spectrum.hpp"
 

@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "h5/file.hpp"
 #include "report/branch_fields.hpp"
-#include "report/metric_names.hpp"
+#include "spectrum/metrics.hpp"
 #include "report/result_format.hpp"
 #include "report/simulation_group.hpp"
 

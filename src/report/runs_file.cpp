@@ -2,7 +2,7 @@
 
 #include "h5/file.hpp"
 #include "base/atomic_file.hpp"
-#include "report/metric_names.hpp"
+#include "spectrum/metrics.hpp"
 #include "report/page.hpp"
 #include "report/result_file.hpp"
 #include "report/table.hpp"

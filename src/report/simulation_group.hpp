@@ -1,7 +1,7 @@
 #pragma once
 
 #include "h5/file.hpp"
-#include "montecarlo/simulate.hpp"
+#include "montecarlo/run/simulate.hpp"
 
 #include <filesystem>
 #include <optional>

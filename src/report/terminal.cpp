@@ -1,5 +1,6 @@
 #include "report/terminal.hpp"
 
+#include "base/text.hpp"
 #include "report/density_figure.hpp"
 #include "report/panel_height.hpp"
 #include "report/page.hpp"
@@ -275,11 +276,11 @@ void add_answer(Page& page, const Report& report) {
 }
 
 /// At most `count` round places on an axis, with what to write there.
-std::vector<std::pair<double, std::string>> ticks(const Axis& axis, std::size_t count) {
+std::vector<std::pair<double, std::string>> ticks(const plot::Axis& axis, std::size_t count) {
     const double most = static_cast<double>(std::max<std::size_t>(count, 2));
     const double rough = (axis.max - axis.min) / most;
     double step = 0;
-    if (axis.scale == Scale::logarithmic) {
+    if (axis.scale == plot::Scale::logarithmic) {
         step = std::max(1.0, std::ceil(rough));
     } else {
         const double unit = std::pow(10.0, std::floor(std::log10(rough)));
@@ -288,7 +289,7 @@ std::vector<std::pair<double, std::string>> ticks(const Axis& axis, std::size_t 
     std::vector<std::pair<double, std::string>> found;
     for (double k = std::ceil(axis.min / step); k * step <= axis.max; ++k) {
         const double place = k * step;
-        found.emplace_back(place, axis.scale == Scale::logarithmic ? power_of_ten(place)
+        found.emplace_back(place, axis.scale == plot::Scale::logarithmic ? power_of_ten(place)
                                                                    : fmt::format("{:.6g}", place + 0.0));
     }
     return found;
@@ -297,10 +298,10 @@ std::vector<std::pair<double, std::string>> ticks(const Axis& axis, std::size_t 
 void add_plot(Page& page, const Report& report) {
     static constexpr std::array<const char*, 9> blocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     constexpr std::size_t rows = 8;
-    const Figure figure = density_figure(report);
-    const Panel& all_scales = figure.panels[1];
+    const plot::Figure figure = density_figure(report);
+    const plot::Panel& all_scales = figure.panels[1];
     const bool logarithmic = all_scales.x.max - all_scales.x.min > 1;
-    const Panel& panel = logarithmic ? all_scales : figure.panels[0];
+    const plot::Panel& panel = logarithmic ? all_scales : figure.panels[0];
     constexpr std::size_t indent = 2;
     const std::size_t columns = std::min<std::size_t>(60, page.columns() - 2 * indent);
 
@@ -316,7 +317,7 @@ void add_plot(Page& page, const Report& report) {
     bool drawn = false;
     double height = 0;  // without the figure's headroom
     for (const auto& series : panel.series) {
-        if (series.mark == Mark::impulses) continue;
+        if (series.mark == plot::Mark::impulses) continue;
         for (const double y : series.y) height = std::isfinite(y) ? std::max(height, y) : height;
     }
     height = std::min(height, panel.y.max);
@@ -324,9 +325,9 @@ void add_plot(Page& page, const Report& report) {
     // The theory everybody should see is drawn last.
     for (const int turn : {0, 1, 2}) {
         for (const auto& series : panel.series) {
-            const bool bars = series.mark == Mark::filled_steps;
-            const bool dashed = series.dash != Dash::solid;
-            if (series.mark == Mark::impulses || (bars ? 0 : dashed ? 1 : 2) != turn) continue;
+            const bool bars = series.mark == plot::Mark::filled_steps;
+            const bool dashed = series.dash != plot::Dash::solid;
+            if (series.mark == plot::Mark::impulses || (bars ? 0 : dashed ? 1 : 2) != turn) continue;
             drawn = true;
             const char* glyph = bars ? "█" : dashed ? "∘" : "•";
             const char* code = bars ? "90" : dashed ? "33" : "1;36";

@@ -1,5 +1,6 @@
 #include "report/wording.hpp"
 
+#include "base/text.hpp"
 #include <fmt/format.h>
 
 #include <cmath>
@@ -46,17 +47,6 @@ std::string percent(double share) {
     if (share < 0.001) return "under 0.1 %";
     if (share > 0.999) return "over 99.9 %";
     return fmt::format("{:.1f} %", 100 * share);
-}
-
-std::string power_of_ten(double x) {
-    if (x > -4 && x < 5) return fmt::format("{:.3g}", std::pow(10.0, x));
-    double exponent = std::floor(x);
-    double mantissa = std::pow(10.0, x - exponent);
-    if (mantissa >= 9.995) {
-        mantissa = 1;
-        exponent += 1;
-    }
-    return fmt::format("{:.3g}e{:.0f}", mantissa, exponent);
 }
 
 }  // namespace spectra::report

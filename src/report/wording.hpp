@@ -20,7 +20,4 @@ std::string sample_size(const Report& report);
 /// A share in percent, never rounded to 0 or 100 unless it is: "0 %", "under 0.1 %", "99.3 %".
 std::string percent(double share);
 
-/// 10^x to three digits, also where a double cannot hold it: "0.05", "2.5e-310".
-std::string power_of_ten(double x);
-
 }  // namespace spectra::report

@@ -2,7 +2,7 @@
 
 #include <ATen/autocast_mode.h>
 
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 
 namespace spectra::train {
 

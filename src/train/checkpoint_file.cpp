@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "checkpoint/tensor_file.hpp"
-#include "checkpoint/zip.hpp"
+#include "weightfile/tensor_file.hpp"
+#include "weightfile/zip.hpp"
 #include "base/atomic_file.hpp"
 
 namespace spectra::train {
@@ -32,13 +32,13 @@ std::filesystem::path previous(const std::filesystem::path& path) {
 }
 
 /// A tensor of the file as one of Torch's, in double or float as it was.
-Tensor tensor_of(const checkpoint::TensorFile& file, const checkpoint::Tensor& stored) {
+Tensor tensor_of(const weightfile::TensorFile& file, const weightfile::Tensor& stored) {
     const std::vector<int64_t> shape(stored.shape.begin(), stored.shape.end());
     const auto shaped = [&](const auto& values, torch::ScalarType type) {
         return torch::from_blob(const_cast<void*>(static_cast<const void*>(values.data())), shape, type)
             .clone();
     };
-    return stored.dtype == checkpoint::Dtype::f64 ? shaped(file.read_doubles(stored), torch::kDouble)
+    return stored.dtype == weightfile::Dtype::f64 ? shaped(file.read_doubles(stored), torch::kDouble)
                                                   : shaped(file.read_floats(stored), torch::kFloat);
 }
 
@@ -52,12 +52,12 @@ T required(const std::optional<T>& found, const char* name) {
 Checkpoint parse(const std::vector<char>& bytes, const std::string& where) {
     // Read by our own reader: Torch's compares no checksums.
     const auto raw = std::as_bytes(std::span(bytes));
-    const checkpoint::ZipArchive archive(raw, where);
+    const weightfile::ZipArchive archive(raw, where);
     for (const auto& entry : archive.entries()) archive.checked_bytes(entry);
-    const auto file = checkpoint::TensorFile::from_bytes(raw, where);
+    const auto file = weightfile::TensorFile::from_bytes(raw, where);
     const auto top = file.value();
     const auto entry = [&](const char* name) { return required(top.find(name), name); };
-    if (top.kind() != checkpoint::Value::Kind::dict || !top.find("format") ||
+    if (top.kind() != weightfile::Value::Kind::dict || !top.find("format") ||
         entry("format").text() != format_name)
         throw std::runtime_error("it is of another program");
     if (entry("version").integer() != format_version) throw std::runtime_error("it is of another version");

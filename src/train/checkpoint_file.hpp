@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 
 namespace spectra::train {
 

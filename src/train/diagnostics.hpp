@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "train/models/transformer.hpp"
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 #include "train/training_log.hpp"
 
 namespace spectra::train {

@@ -19,7 +19,7 @@ double norm_deviation(const Tensor& vectors) {
 
 class ReflectionLearner final : public Learner {
 public:
-    ReflectionLearner(const Dataset& data, const ModelConfig& config, double gate_weight)
+    ReflectionLearner(const tasks::Dataset& data, const ModelConfig& config, double gate_weight)
         : model_(make_reflection_model(config.architecture, data.dimension, 128, gate_weight)) {}
     torch::nn::Module& module() override { return *model_; }
     Loss loss(const Batch& batch) override {
@@ -42,7 +42,7 @@ private:
 
 class SequenceLearner final : public Learner {
 public:
-    SequenceLearner(const Dataset& data, ModelConfig config, double gate_weight)
+    SequenceLearner(const tasks::Dataset& data, ModelConfig config, double gate_weight)
         : data_steps_(data.steps), gate_weight_(gate_weight) {
         config.tokens = data.tokens;
         config.dimension = data.dimension;
@@ -56,7 +56,7 @@ public:
         Loss result;
         result.task = model_->config().tokens
                           ? torch::cross_entropy_loss(out.prediction.flatten(0, 1).to(torch::kFloat),
-                                                      batch.y.flatten(), {}, at::Reduction::Mean, not_scored)
+                                                      batch.y.flatten(), {}, at::Reduction::Mean, tasks::not_scored)
                           : torch::mse_loss(out.prediction.to(batch.y.scalar_type()), batch.y);
         if (out.penalty.defined() && gate_weight_ != 0) result.penalty = gate_weight_ * out.penalty;
         return result;
@@ -116,7 +116,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Learner> make_learner(const Dataset& data, const ModelConfig& config, double gate_weight) {
+std::unique_ptr<Learner> make_learner(const tasks::Dataset& data, const ModelConfig& config, double gate_weight) {
     if (data.task == "reflection") return std::make_unique<ReflectionLearner>(data, config, gate_weight);
     return std::make_unique<SequenceLearner>(data, config, gate_weight);
 }

@@ -8,8 +8,8 @@
 
 #include "train/models/reflection.hpp"
 #include "train/models/transformer.hpp"
-#include "train/tasks/dataset.hpp"
-#include "train/torch.hpp"
+#include "tasks/dataset.hpp"
+#include "jacobian/torch.hpp"
 
 namespace spectra::train {
 
@@ -39,6 +39,6 @@ public:
 
 /// The reflection task has models of its own (ddl, jpmhc, edelta); every other a Transformer. gate_weight: λ
 /// of the gates' regulariser 4γ(1 − γ), summed over sublayers.
-std::unique_ptr<Learner> make_learner(const Dataset& data, const ModelConfig& config, double gate_weight);
+std::unique_ptr<Learner> make_learner(const tasks::Dataset& data, const ModelConfig& config, double gate_weight);
 
 }  // namespace spectra::train

@@ -100,10 +100,10 @@ bool acts_alone(const SequenceFunction& g, const Tensor& states, int64_t t) {
 
 /// ∂(token t of g)/∂(token t) at `states`, the other tokens held, and left out where they do not matter.
 Tensor token_jacobian(const SequenceFunction& g, const Tensor& states, int64_t t,
-                      const JacobianOptions& options) {
+                      const jacobian::JacobianOptions& options) {
     if (states.size(1) > 1 && acts_alone(g, states, t))
         return token_jacobian(g, states.narrow(1, t, 1), 0, options);
-    return exact_jacobian([&](const Tensor& rows) { return g(with_token(states, rows, t)).select(1, t); },
+    return jacobian::exact_jacobian([&](const Tensor& rows) { return g(with_token(states, rows, t)).select(1, t); },
                           states[0][t], options);
 }
 
@@ -145,7 +145,7 @@ struct Seen {
 /// Only ∂v/∂z, attention, sees other tokens for most connections, and by what they feed it alone.
 class Sublayer {
 public:
-    Sublayer(Block& block, int sublayer, const Tensor& before, int64_t token, const JacobianOptions& options)
+    Sublayer(Block& block, int sublayer, const Tensor& before, int64_t token, const jacobian::JacobianOptions& options)
         : connection_(block.connection(sublayer)),
           branch_(block.branch(sublayer)),
           before_(before),
@@ -217,7 +217,7 @@ private:
     /// ∂v/∂z, width × width: norm, whatever the connection puts behind it, and core.
     Tensor through_branch() {
         const auto state = before_.narrow(1, token_, 1);
-        return exact_jacobian(
+        return jacobian::exact_jacobian(
             [&](const Tensor& rows) {
                 Tensor given;
                 connection_.forward(fitting(state, rows.unsqueeze(1), 0),
@@ -259,7 +259,7 @@ private:
     Connection::Branch branch_, alone_;  ///< of all tokens, and of this one with the others held
     const Tensor& before_;
     int64_t token_;
-    const JacobianOptions& options_;
+    const jacobian::JacobianOptions& options_;
     Tensor read_, given_, next_;  ///< z, v and the next state
 };
 
@@ -273,24 +273,24 @@ Eigen::MatrixXd by_stream(const Tensor& x, int64_t n) {
     return to_eigen(x.view({n, p, n, p}).square().sum({1, 3}) / static_cast<double>(p));
 }
 
-trained::MeasuredBranch branch_of(const Seen& seen, const trained::Connection& connection) {
+layouts::MeasuredBranch branch_of(const Seen& seen, const layouts::Connection& connection) {
     const auto n = static_cast<int64_t>(connection.mixer.rows()), size = seen.jacobian.size(0);
     const auto p = size / n;
     const auto skip = n == 1 ? identity(1) : seen.matrix;
     const auto x = seen.jacobian - torch::kron(skip, identity(p));
     const auto core = connection.pre.size() > 0 && seen.core.defined() ? seen.core : x;
-    trained::MeasuredBranch out;
+    layouts::MeasuredBranch out;
     out.variance = squared_norm(x) / static_cast<double>(size);
     out.mixer_variance = squared_norm(seen.jacobian - seen.frozen) / static_cast<double>(size);
     out.by_stream = by_stream(x, n);
     out.core_variance = squared_norm(core) / static_cast<double>(core.size(0));
-    out.core_values = singular_values(core);
-    out.values = singular_values(seen.jacobian);
+    out.core_values = jacobian::singular_values(core);
+    out.values = jacobian::singular_values(seen.jacobian);
     return out;
 }
 
-trained::Connection connection_of(const Seen& seen, std::string name, const Connection& connection) {
-    trained::Connection out;
+layouts::Connection connection_of(const Seen& seen, std::string name, const Connection& connection) {
+    layouts::Connection out;
     out.name = std::move(name);
     if (connection.mixer() == nullptr) {
         out.mixer = Eigen::MatrixXd::Identity(1, 1);
@@ -335,14 +335,14 @@ double defect_on_rows(const SequenceFunction& whole, const Tensor& start, int64_
 
 }  // namespace
 
-trained::Measurement measure(Transformer& model, const Tensor& input, const MeasureOptions& options) {
+layouts::Measurement measure(Transformer& model, const Tensor& input, const MeasureOptions& options) {
     const Widened widened(model, options.double_precision);
     const WithoutParameters fixed(model);
     const auto start = embedded(model, input);
     const auto t = token_of(start, options.token);
     const auto& config = model.config();
 
-    trained::Measurement out;
+    layouts::Measurement out;
     out.stack.layout = "spectra";
     out.stack.input = options.input;
     const auto n = stream_count(model.blocks().front()->connection(0));
@@ -374,11 +374,11 @@ trained::Measurement measure(Transformer& model, const Tensor& input, const Meas
         out.product_defect = (jacobian - product).norm().item<double>() / jacobian.norm().item<double>();
         product = jacobian;
     }
-    out.singular_values = singular_values(product);
+    out.singular_values = jacobian::singular_values(product);
     return out;
 }
 
-JacobianLaw measure_sequence(Transformer& model, const Tensor& input, const MeasureOptions& options) {
+jacobian::JacobianLaw measure_sequence(Transformer& model, const Tensor& input, const MeasureOptions& options) {
     const Widened widened(model, options.double_precision);
     const WithoutParameters fixed(model);
     const auto start = embedded(model, input);

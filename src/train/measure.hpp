@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "train/jacobian_law.hpp"
+#include "jacobian/jacobian_law.hpp"
 #include "train/models/transformer.hpp"
-#include "trained/measurement.hpp"
+#include "layouts/measurement.hpp"
 
 namespace spectra::train {
 
@@ -18,7 +18,7 @@ struct MeasureOptions {
     /// compared on. Where it has them to rounding it stands for J, and product_defect is theirs; else, and
     /// with 0, J is formed by itself.
     int64_t checks = 8;
-    JacobianLawOptions jacobian;
+    jacobian::JacobianLawOptions jacobian;
 };
 
 /// The Jacobian J of a token's residual state after the last block with respect to the same token's state
@@ -42,12 +42,12 @@ struct MeasureOptions {
 /// mixer_variance is ‖Y_l − Y_l°‖²/N, Y_l° being the Jacobian with A, pre and post (for ddl and mgt the
 /// channel operator and gates) held at what they are here: A ⊗ I + post preᵀ ⊗ F, or (I + G) A for a branch G
 /// after A.
-trained::Measurement measure(Transformer& model, const torch::Tensor& input,
+layouts::Measurement measure(Transformer& model, const torch::Tensor& input,
                              const MeasureOptions& options = {});
 
 /// The law of the Jacobian of all tokens' states after the last block with respect to all before the first:
 /// N = T C.
-JacobianLaw measure_sequence(Transformer& model, const torch::Tensor& input,
+jacobian::JacobianLaw measure_sequence(Transformer& model, const torch::Tensor& input,
                              const MeasureOptions& options = {});
 
 }  // namespace spectra::train

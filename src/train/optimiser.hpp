@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "train/modules/cayley_adam.hpp"
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 
 namespace spectra::train {
 

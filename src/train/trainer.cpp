@@ -29,7 +29,7 @@ double seconds_since(Clock::time_point start) {
 /// Draws batch `micro` of a step: a function of (seed, step, micro) alone.
 class Batches {
 public:
-    Batches(const Dataset& data, const TrainOptions& options)
+    Batches(const tasks::Dataset& data, const TrainOptions& options)
         : data_(data), options_(options), all_(tensors_of(data, data.train, options.device)) {}
 
     Batch draw(int64_t step, int64_t micro) const {
@@ -52,12 +52,12 @@ private:
             const auto at = [&](const Tensor& t) {
                 return std::span(t.data_ptr<int64_t>() + i * steps, static_cast<std::size_t>(steps));
             };
-            read_window(data_, offsets[static_cast<std::size_t>(i)], at(x), at(y));
+            tasks::read_window(data_, offsets[static_cast<std::size_t>(i)], at(x), at(y));
         }
         return {x.to(options_.device), y.to(options_.device)};
     }
 
-    const Dataset& data_;
+    const tasks::Dataset& data_;
     const TrainOptions& options_;
     Batch all_;
 };
@@ -107,7 +107,7 @@ std::string first_bad_state(Learner& learner, const Batch& batch) {
 
 class Run {
 public:
-    Run(const Dataset& data, const TrainOptions& options, const TrainHooks& hooks)
+    Run(const tasks::Dataset& data, const TrainOptions& options, const TrainHooks& hooks)
         : data_(data), options_(options), hooks_(hooks), batches_(data, options) {
         torch::manual_seed(options.seed);
         learner_ = make_learner(data, options.model, options.gate_weight);
@@ -307,7 +307,7 @@ private:
         return r;
     }
 
-    const Dataset& data_;
+    const tasks::Dataset& data_;
     const TrainOptions& options_;
     const TrainHooks& hooks_;
     Batches batches_;
@@ -323,7 +323,7 @@ private:
 
 }  // namespace
 
-Batch tensors_of(const Dataset& data, const Split& split, torch::Device device) {
+Batch tensors_of(const tasks::Dataset& data, const tasks::Split& split, torch::Device device) {
     const auto shaped = [&](const auto& values, torch::ScalarType type, std::vector<int64_t> shape) {
         return torch::from_blob(const_cast<void*>(static_cast<const void*>(values.data())), shape,
                                 torch::dtype(type))
@@ -350,7 +350,7 @@ double evaluate(Learner& learner, const Batch& split, int64_t batch) {
     return sum / static_cast<double>(count);
 }
 
-TrainResult train(const Dataset& data, const TrainOptions& options, const TrainHooks& hooks) {
+TrainResult train(const tasks::Dataset& data, const TrainOptions& options, const TrainHooks& hooks) {
     return Run(data, options, hooks).run();
 }
 

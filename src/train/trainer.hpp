@@ -9,7 +9,7 @@
 
 #include "train/learner.hpp"
 #include "train/optimiser.hpp"
-#include "train/tasks/baselines.hpp"
+#include "tasks/baselines.hpp"
 #include "train/training_log.hpp"
 
 namespace spectra::train {
@@ -52,12 +52,12 @@ struct TrainHooks {
 
 /// Trains from the beginning or, with resume, from the checkpoint. On the CPU the result is the same to the
 /// last bit whether or not a run was interrupted, for the same number of threads.
-TrainResult train(const Dataset& data, const TrainOptions& options, const TrainHooks& hooks = {});
+TrainResult train(const tasks::Dataset& data, const TrainOptions& options, const TrainHooks& hooks = {});
 
 /// Mean loss over a whole split, in batches.
 double evaluate(Learner& learner, const Batch& split, int64_t batch);
 
 /// A split as tensors on a device (a text's training stream excepted: it is drawn from).
-Batch tensors_of(const Dataset& data, const Split& split, torch::Device device);
+Batch tensors_of(const tasks::Dataset& data, const tasks::Split& split, torch::Device device);
 
 }  // namespace spectra::train

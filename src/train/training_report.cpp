@@ -67,9 +67,9 @@ std::vector<double> log10_of(std::vector<double> values) {
     return values;
 }
 
-report::Axis axis_over(const std::string& label, report::Scale scale,
-                       const std::vector<report::Series>& series) {
-    report::Axis axis{label, scale, INFINITY, -INFINITY};
+plot::Axis axis_over(const std::string& label, plot::Scale scale,
+                       const std::vector<plot::Series>& series) {
+    plot::Axis axis{label, scale, INFINITY, -INFINITY};
     for (const auto& s : series)
         for (const double y : s.y)
             if (std::isfinite(y)) {
@@ -78,38 +78,38 @@ report::Axis axis_over(const std::string& label, report::Scale scale,
             }
     if (axis.min > axis.max) axis.min = 0, axis.max = 1;
     const double room =
-        std::max(0.05 * (axis.max - axis.min), scale == report::Scale::logarithmic ? 0.1 : 1e-3);
+        std::max(0.05 * (axis.max - axis.min), scale == plot::Scale::logarithmic ? 0.1 : 1e-3);
     axis.min -= room;
     axis.max += room;
     return axis;
 }
 
-report::Panel loss_panel(const TrainingReport& r, double last) {
+plot::Panel loss_panel(const TrainingReport& r, double last) {
     const auto steps = column(r.result.log, 0);
-    report::Panel panel;
-    panel.x = {"step", report::Scale::linear, 0, last};
-    panel.series.push_back({"training", report::Mark::line, report::Dash::solid, 1.5, "#999999", steps,
+    plot::Panel panel;
+    panel.x = {"step", plot::Scale::linear, 0, last};
+    panel.series.push_back({"training", plot::Mark::line, plot::Dash::solid, 1.5, "#999999", steps,
                             log10_of(column(r.result.log, 1))});
-    panel.series.push_back({"validation", report::Mark::line, report::Dash::solid, 2.5, colours[0], steps,
+    panel.series.push_back({"validation", plot::Mark::line, plot::Dash::solid, 2.5, colours[0], steps,
                             log10_of(column(r.result.log, 2))});
     std::size_t k = 1;
     for (const auto& [name, value] : named_baselines(r.baselines)) {
         if (!(value > 0) || name == "plain_negation") continue;
         const double y = std::log10(value);
         panel.series.push_back({baseline_words(name),
-                                report::Mark::line,
-                                report::Dash::dashed,
+                                plot::Mark::line,
+                                plot::Dash::dashed,
                                 1.5,
                                 colours[k++ % std::size(colours)],
                                 {0, last},
                                 {y, y}});
     }
-    panel.y = axis_over(loss_name(r), report::Scale::logarithmic, panel.series);
+    panel.y = axis_over(loss_name(r), plot::Scale::logarithmic, panel.series);
     return panel;
 }
 
 /// "sublayer k" at the end of every line, pushed apart where lines are close.
-void label_ends(report::Panel& panel, const std::vector<std::size_t>& places) {
+void label_ends(plot::Panel& panel, const std::vector<std::size_t>& places) {
     for (std::size_t k = 0; k < places.size(); ++k)
         if (const auto& y = panel.series[k].y; !y.empty() && std::isfinite(y.back()))
             panel.annotations.push_back(
@@ -126,7 +126,7 @@ void label_ends(report::Panel& panel, const std::vector<std::size_t>& places) {
 }
 
 /// Gates and β, or where the model has none the effective rank: first, middle and last place of the network.
-std::optional<report::Panel> depth_panel(const TrainingReport& r, double last) {
+std::optional<plot::Panel> depth_panel(const TrainingReport& r, double last) {
     const auto& log = r.result.log;
     if (log.diagnostics.empty() || log.diagnostics.front().empty()) return std::nullopt;
     const auto& names = log.diagnostics.front();
@@ -139,21 +139,21 @@ std::optional<report::Panel> depth_panel(const TrainingReport& r, double last) {
     if (shown == names.end()) return std::nullopt;
     const auto index = static_cast<std::size_t>(shown - names.begin());
     const auto places = shown->values.size();
-    report::Panel panel;
-    panel.x = {"step", report::Scale::linear, 0, last};
+    plot::Panel panel;
+    panel.x = {"step", plot::Scale::linear, 0, last};
     std::vector<std::size_t> chosen{0, places / 2, places - 1};
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
     for (std::size_t k = 0; k < chosen.size(); ++k) {
         std::vector<double> y;
         for (const auto& along : log.diagnostics) y.push_back(along[index].values[chosen[k]]);
-        panel.series.push_back({"", report::Mark::line,
-                                k % 2 == 0 ? report::Dash::solid : report::Dash::dashed, 2, colours[k],
+        panel.series.push_back({"", plot::Mark::line,
+                                k % 2 == 0 ? plot::Dash::solid : plot::Dash::dashed, 2, colours[k],
                                 column(log, 0), y});
     }
     const std::string label = shown->name == "gate"   ? "gate γ"
                               : shown->name == "beta" ? "β"
                                                       : "effective rank of states, share of channels";
-    panel.y = axis_over(label, report::Scale::linear, panel.series);
+    panel.y = axis_over(label, plot::Scale::linear, panel.series);
     label_ends(panel, chosen);
     return panel;
 }
@@ -165,7 +165,7 @@ const std::vector<std::string>& TrainingLog::columns() {
     return names;
 }
 
-std::vector<std::pair<std::string, double>> named_baselines(const Baselines& b) {
+std::vector<std::pair<std::string, double>> named_baselines(const tasks::Baselines& b) {
     std::vector<std::pair<std::string, double>> named;
     const auto add = [&](const char* name, const std::optional<double>& value) {
         if (value) named.emplace_back(name, *value);
@@ -226,9 +226,9 @@ void write_training_csv(const TrainingReport& r, const std::filesystem::path& pa
     file.commit();
 }
 
-report::Figure training_figure(const TrainingReport& r) {
+plot::Figure training_figure(const TrainingReport& r) {
     const double last = std::max(1.0, r.result.log.rows.back()[0]);
-    report::Figure figure;
+    plot::Figure figure;
     figure.title = fmt::format("{}, {}: {}, seed {}", r.task, r.architecture, r.model, r.seed);
     figure.panels.push_back(loss_panel(r, last));
     if (auto panel = depth_panel(r, last)) figure.panels.push_back(std::move(*panel));

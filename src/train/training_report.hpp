@@ -1,8 +1,8 @@
 #pragma once
 
-#include "report/figure.hpp"
+#include "plot/figure.hpp"
 #include "report/report.hpp"
-#include "train/tasks/baselines.hpp"
+#include "tasks/baselines.hpp"
 #include "train/training_log.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -22,12 +22,12 @@ struct TrainingReport {
     std::uint64_t seed = 42;
     int64_t batch = 64, steps = 0;  ///< steps asked for
     bool tokens = false;
-    Baselines baselines;
+    tasks::Baselines baselines;
     TrainResult result;
 };
 
 /// The predictors that apply, by their names in --json.
-std::vector<std::pair<std::string, double>> named_baselines(const Baselines& baselines);
+std::vector<std::pair<std::string, double>> named_baselines(const tasks::Baselines& baselines);
 
 /// STEM.h5: /training with one dataset a column of the log, attributes of the run and of its result, and
 /// /training/diagnostics with (rows, places) datasets.
@@ -37,7 +37,7 @@ void write_training_csv(const TrainingReport& report, const std::filesystem::pat
 
 /// Loss and validation loss over steps with the trivial predictors, and gates and β beside them where there
 /// are any.
-report::Figure training_figure(const TrainingReport& report);
+plot::Figure training_figure(const TrainingReport& report);
 
 nlohmann::ordered_json training_json(const TrainingReport& report);
 

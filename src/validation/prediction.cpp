@@ -1,7 +1,7 @@
 #include "validation/prediction.hpp"
 
 #include "base/parallel.hpp"
-#include "dyson/counted.hpp"
+#include "dyson/law/cdf_law.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -16,19 +16,19 @@ namespace {
 /// Quantiles that stand for a law in a mixture: metrics are off by 1e-4 at most.
 constexpr std::size_t quantiles = 8192;
 
-bool shares_weights(const trained::Measurement& m) {
+bool shares_weights(const layouts::Measurement& m) {
     std::set<int> seen;
     for (const auto& branch : m.branches)
         if (!seen.insert(branch.weights).second) return true;
     return false;
 }
 
-bool reads_one_mix(const trained::Measurement& m) {
+bool reads_one_mix(const layouts::Measurement& m) {
     return std::all_of(m.stack.connections.begin(), m.stack.connections.end(),
                        [](const auto& connection) { return connection.pre.size() > 0; });
 }
 
-Network with_mixers(const trained::Stack& stack) {
+Network with_mixers(const layouts::Stack& stack) {
     Network network;
     network.streams = stack.streams;
     network.width = std::max(stack.width, 1);
@@ -38,27 +38,27 @@ Network with_mixers(const trained::Stack& stack) {
 }
 
 template <class Get>
-auto of_branches(const trained::Measurement& m, Get get) {
+auto of_branches(const layouts::Measurement& m, Get get) {
     std::vector<std::decay_t<decltype(get(m.branches.front()))>> values;
     for (const auto& branch : m.branches) values.push_back(get(branch));
     return values;
 }
 
 template <class Get>
-std::vector<Eigen::VectorXd> of_connections(const trained::Stack& stack, Get get) {
+std::vector<Eigen::VectorXd> of_connections(const layouts::Stack& stack, Get get) {
     std::vector<Eigen::VectorXd> values;
     for (const auto& connection : stack.connections) values.push_back(get(connection));
     return values;
 }
 
-auto pre_of(const trained::Stack& stack) {
+auto pre_of(const layouts::Stack& stack) {
     return of_connections(stack, [](const auto& c) { return c.pre; });
 }
-auto post_of(const trained::Stack& stack) {
+auto post_of(const layouts::Stack& stack) {
     return of_connections(stack, [](const auto& c) { return c.post; });
 }
 
-Branch tied(const trained::Measurement& m) {
+Branch tied(const layouts::Measurement& m) {
     TiedBranch branch;
     branch.weights = of_branches(m, [](const auto& b) { return b.weights; });
     const bool mix = reads_one_mix(m);
@@ -70,14 +70,14 @@ Branch tied(const trained::Measurement& m) {
     return branch;
 }
 
-Branch full(const trained::Measurement& m) {
+Branch full(const layouts::Measurement& m) {
     if (shares_weights(m)) return tied(m);
     const auto law = of_branches(m, [](const auto& b) { return b.core_values; });
     if (!reads_one_mix(m)) return IsotropicBranch{{}, law};
     return HyperConnectionBranch{{}, pre_of(m.stack), post_of(m.stack), law};
 }
 
-std::string title_of(const trained::Stack& stack, const std::string& branch) {
+std::string title_of(const layouts::Stack& stack, const std::string& branch) {
     return fmt::format("{}, {} connections, n = {}, {}", stack.layout, stack.depth(), stack.streams, branch);
 }
 
@@ -87,7 +87,7 @@ std::string name(Part part) {
     return part == Part::mixers ? "mixers" : part == Part::isotropic ? "isotropic" : "full";
 }
 
-Network network_of(const trained::Measurement& m, Part part) {
+Network network_of(const layouts::Measurement& m, Part part) {
     auto network = with_mixers(m.stack);
     switch (part) {
         case Part::mixers:
@@ -106,7 +106,7 @@ Network network_of(const trained::Measurement& m, Part part) {
     return network;
 }
 
-Network network_of(const trained::Stack& stack, double noise) {
+Network network_of(const layouts::Stack& stack, double noise) {
     auto network = with_mixers(stack);
     const std::vector<double> sigma2(network.mixers.size(), noise / static_cast<double>(stack.depth()));
     const bool mix = std::all_of(stack.connections.begin(), stack.connections.end(), [](const auto& c) {

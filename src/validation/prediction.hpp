@@ -1,8 +1,8 @@
 #pragma once
 
-#include "dyson/theory.hpp"
+#include "dyson/law/theory.hpp"
 #include "spectrum/spectrum.hpp"
-#include "trained/measurement.hpp"
+#include "layouts/measurement.hpp"
 
 #include <optional>
 #include <string>
@@ -23,11 +23,11 @@ std::string name(Part part);
 
 /// The network of theory that a measured model is compared with. Weights that connections share are tied:
 /// their branch is then Gaussian, of the measured variance of every connection.
-Network network_of(const trained::Measurement& measurement, Part part);
+Network network_of(const layouts::Measurement& measurement, Part part);
 
 /// The network of mixers from a file, whose branches are not known: the noise Lσ² is assumed. Between pre and
 /// post where the file has them, else isotropic.
-Network network_of(const trained::Stack& stack, double noise);
+Network network_of(const layouts::Stack& stack, double noise);
 
 /// One connection of a network as a network of its own.
 Network layer_of(const Network& network, std::size_t layer);

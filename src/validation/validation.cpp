@@ -1,8 +1,8 @@
 #include "validation/validation.hpp"
 
 #include "base/parallel.hpp"
-#include "dyson/counted.hpp"
-#include "report/metric_names.hpp"
+#include "dyson/law/cdf_law.hpp"
+#include "spectrum/metrics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,10 +19,10 @@ std::vector<double> logs(const std::vector<double>& values) {
     return result;
 }
 
-void add_mixers(Validation& v, const trained::Stack& stack) {
+void add_mixers(Validation& v, const layouts::Stack& stack) {
     v.layout = stack.layout;
     v.stack = stack;
-    v.mixers = trained::tabulate(stack);
+    v.mixers = layouts::tabulate(stack);
 }
 
 void compare_with_measured(Validation& v) {
@@ -81,7 +81,7 @@ bool Validation::certified() const {
 }
 
 std::optional<Estimate> quantity(const Validation& v, const std::string& name) {
-    for (const auto& metric : report::metric_names)
+    for (const auto& metric : metric_names)
         if (name == metric.name) {
             if (v.judged() == nullptr) return std::nullopt;
             const auto* const error = v.judged_error();
@@ -103,7 +103,7 @@ std::optional<Estimate> quantity(const Validation& v, const std::string& name) {
     return std::nullopt;
 }
 
-void add_stacks(Validation& v, const std::vector<trained::Stack>& stacks, double noise, int threads) {
+void add_stacks(Validation& v, const std::vector<layouts::Stack>& stacks, double noise, int threads) {
     add_mixers(v, stacks.front());
     std::vector<Network> mixers, whole;
     for (const auto& stack : stacks) {
@@ -115,7 +115,7 @@ void add_stacks(Validation& v, const std::vector<trained::Stack>& stacks, double
     compare_with_measured(v);
 }
 
-void add_measurements(Validation& v, std::vector<trained::Measurement> measurements, double resolution,
+void add_measurements(Validation& v, std::vector<layouts::Measurement> measurements, double resolution,
                       int threads) {
     v.measurements = std::move(measurements);
     add_mixers(v, v.measurements.front().stack);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "trained/mixer_table.hpp"
+#include "layouts/mixer_table.hpp"
 #include "validation/prediction.hpp"
 #include "validation/requirements.hpp"
 
@@ -38,9 +38,9 @@ struct Validation {
     std::string model;  ///< "edelta, 6 blocks, 128 = 4 × 32 channels, after 2000 steps"; or ""
     std::optional<std::int64_t> step;  ///< of training, where the file says
     /// The connections, at the first input; none of a model that is known by its Jacobian alone.
-    std::optional<trained::Stack> stack;
-    std::optional<trained::MixerTable> mixers;
-    std::vector<trained::Measurement> measurements;  ///< one an input; none of a file that cannot be run
+    std::optional<layouts::Stack> stack;
+    std::optional<layouts::MixerTable> mixers;
+    std::vector<layouts::Measurement> measurements;  ///< one an input; none of a file that cannot be run
     std::optional<Measured> measured;
     std::vector<Prediction> predictions;  ///< in the order of Part; full is what is called predicted
     std::vector<std::optional<Agreement>> agreement;  ///< of each with the measured law
@@ -64,10 +64,10 @@ inline constexpr double double_resolution = 1e-13, single_resolution = 1e-5;
 std::optional<Estimate> quantity(const Validation& validation, const std::string& name);
 
 /// Mixers and theory of a file that is not run; at least one stack (one an input).
-void add_stacks(Validation& validation, const std::vector<trained::Stack>& stacks, double noise, int threads);
+void add_stacks(Validation& validation, const std::vector<layouts::Stack>& stacks, double noise, int threads);
 
 /// Theory and distances of a model measured at one or more inputs; fills all but what the file is called.
-void add_measurements(Validation& validation, std::vector<trained::Measurement> measurements,
+void add_measurements(Validation& validation, std::vector<layouts::Measurement> measurements,
                       double resolution, int threads);
 
 /// Measured singular values alone (ascending ln s, one set an input). Values below `resolution` of the

@@ -1,7 +1,7 @@
 // Theory against simulation, every mixer family, at N = 400: what the program promises its users.
 
-#include "dyson/theory.hpp"
-#include "montecarlo/simulate.hpp"
+#include "dyson/law/theory.hpp"
+#include "montecarlo/run/simulate.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>

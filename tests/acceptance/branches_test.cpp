@@ -1,7 +1,7 @@
 // Every branch: the law is certified, meets its exact moments, and agrees with simulation.
 
-#include "dyson/theory.hpp"
-#include "montecarlo/simulate.hpp"
+#include "dyson/law/theory.hpp"
+#include "montecarlo/run/simulate.hpp"
 #include "network/connection.hpp"
 #include "network/model_file.hpp"
 #include "support/networks.hpp"

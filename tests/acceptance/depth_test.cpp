@@ -1,7 +1,7 @@
 // The whole spectrum of deep contracting stacks: tens to hundreds of decades, every point certified.
 
-#include "dyson/potential.hpp"
-#include "dyson/theory.hpp"
+#include "dyson/law/potential.hpp"
+#include "dyson/law/theory.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>

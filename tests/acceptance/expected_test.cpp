@@ -6,8 +6,8 @@
 // deviations are meant to be safe: over these networks differences have a root mean square of 0.6 to 0.7 of
 // them, so that none of some hundred comparisons should be near three.
 
-#include "montecarlo/expected.hpp"
-#include "dyson/theory.hpp"
+#include "montecarlo/finite_size.hpp"
+#include "dyson/law/theory.hpp"
 #include "network/connection.hpp"
 #include "support/networks.hpp"
 

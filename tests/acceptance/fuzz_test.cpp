@@ -5,8 +5,8 @@
 #include "support/fuzz_checks.hpp"
 #include "support/fuzz_models.hpp"
 
-#include "dyson/theory.hpp"
-#include "montecarlo/simulate.hpp"
+#include "dyson/law/theory.hpp"
+#include "montecarlo/run/simulate.hpp"
 
 #include <gtest/gtest.h>
 

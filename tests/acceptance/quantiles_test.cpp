@@ -1,7 +1,7 @@
 // Deep contracting stacks: every percentile of ln s, down to the smallest value, by theory and by simulation.
 
-#include "dyson/theory.hpp"
-#include "montecarlo/simulate.hpp"
+#include "dyson/law/theory.hpp"
+#include "montecarlo/run/simulate.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 #include "compare_request.hpp"
 
-#include "checkpoint/tensor_file.hpp"
-#include "dyson/theory.hpp"
+#include "weightfile/tensor_file.hpp"
+#include "dyson/law/theory.hpp"
 #include "h5/file.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
-#include "trained/layouts.hpp"
+#include "layouts/layouts.hpp"
 #include "validation/prediction.hpp"
 
 #include <gtest/gtest.h>
@@ -196,7 +196,7 @@ TEST_F(CompareProgram, CheckpointsAloneAreAGridOfTheirOwn) {
     EXPECT_EQ(lines(content(path("grid.csv"))), 3u);
 
     // The network is that of the file by another way, and simulation agrees with theory.
-    const auto stack = trained::read_stack(checkpoint::TensorFile::open(layout("deepseek.safetensors")));
+    const auto stack = layouts::read_stack(weightfile::TensorFile::open(layout("deepseek.safetensors")));
     const auto expected = validation::network_of(stack, 0.05);
     const auto theory = dyson::solve(expected, dyson::Method::operator_valued);
     ASSERT_TRUE(theory.summary.certified);

@@ -1,10 +1,10 @@
 #include "figure.hpp"
 
 #include "described_network.hpp"
-#include "dyson/potential.hpp"
-#include "dyson/theory.hpp"
+#include "dyson/law/potential.hpp"
+#include "dyson/law/theory.hpp"
 #include "h5/file.hpp"
-#include "montecarlo/simulate.hpp"
+#include "montecarlo/run/simulate.hpp"
 #include "request.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
@@ -51,7 +51,7 @@ Spectrum law(const Network& network) {
 }
 
 /// The bands of a panel at place k have the shares of the law that they say, by the whole solve.
-void expect_shares(const report::Panel& panel, std::size_t k, const Spectrum& law) {
+void expect_shares(const plot::Panel& panel, std::size_t k, const Spectrum& law) {
     constexpr std::size_t bands = std::size(shares) / 2;
     ASSERT_EQ(panel.series.size(), bands);
     for (std::size_t b = 0; b < bands; ++b) {
@@ -346,9 +346,9 @@ TEST(Figure, TrainingShowsTheLogsOfFiles) {
 }
 
 TEST(FigureFile, NamesSeriesOnce) {
-    report::Panel panel;
+    plot::Panel panel;
     for (const char* label : {"simulation (20 samples)", "", "", "cayley-hybrid, slope −1", "simulation"})
-        panel.series.push_back({label, report::Mark::line, report::Dash::solid, 1, "#000000", {}, {}});
+        panel.series.push_back({label, plot::Mark::line, plot::Dash::solid, 1, "#000000", {}, {}});
     EXPECT_EQ(cli::series_names(panel), (std::vector<std::string>{"simulation", "series", "series-2",
                                                                   "cayley-hybrid-slope-1", "simulation-2"}));
 }

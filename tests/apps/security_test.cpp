@@ -1,4 +1,4 @@
-#include "checkpoint/bytes.hpp"
+#include "weightfile/bytes.hpp"
 #include "h5/file.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"

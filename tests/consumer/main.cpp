@@ -1,6 +1,6 @@
-#include "dyson/theory.hpp"
+#include "dyson/law/theory.hpp"
 #include "mixers/mixer.hpp"
-#include "montecarlo/simulate.hpp"
+#include "montecarlo/run/simulate.hpp"
 #include "report/report.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
-#include "trained/layout_map.hpp"
+#include "layouts/layout_map.hpp"
 
 #include "target.hpp"
-#include "trained/layouts.hpp"
+#include "layouts/layouts.hpp"
 
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -43,10 +43,10 @@ std::string small_file() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const std::string content = small_file();
-    static const auto file = checkpoint::TensorFile::from_bytes(checkpoint::as_bytes(content), "input");
+    static const auto file = weightfile::TensorFile::from_bytes(weightfile::as_bytes(content), "input");
     fuzz::must_read_or_refuse([&] {
-        trained::LayoutOptions options;
-        options.map = trained::parse_layout_map(fuzz::text(data, size), "input");
+        layouts::LayoutOptions options;
+        options.map = layouts::parse_layout_map(fuzz::text(data, size), "input");
         // More of these is work that the map asks for, and no part of reading it.
         if (options.map->options.sweeps.value_or(0) > 100 || options.map->sublayers.size() > 100) return;
         for (const auto& c : read_stack(file, options).connections)

@@ -1,4 +1,4 @@
-#include "montecarlo/simulate.hpp"
+#include "montecarlo/run/simulate.hpp"
 #include "report/simulation_group.hpp"
 #include "written_file.hpp"
 

@@ -1,4 +1,4 @@
-#include "checkpoint/script_scan.hpp"
+#include "weightfile/script_scan.hpp"
 
 #include "target.hpp"
 
@@ -41,7 +41,7 @@ std::string unsafe_source(std::string_view choices, std::string_view rest) {
 bool is_refused(const std::string& source) {
     bool refused = true;
     fuzz::must_read_or_refuse([&] {
-        checkpoint::refuse_unsafe_source(source, "input");
+        weightfile::refuse_unsafe_source(source, "input");
         refused = false;
     });
     return refused;

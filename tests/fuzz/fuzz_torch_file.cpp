@@ -1,4 +1,4 @@
-#include "checkpoint/zip.hpp"
+#include "weightfile/zip.hpp"
 
 #include "target.hpp"
 #include "use_file.hpp"
@@ -20,10 +20,10 @@ std::string without_checksums(std::string file) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string file = without_checksums({reinterpret_cast<const char*>(data), size});
     fuzz::must_read_or_refuse(
-        [&] { fuzz::use(checkpoint::TensorFile::from_bytes(checkpoint::as_bytes(file), "input")); });
+        [&] { fuzz::use(weightfile::TensorFile::from_bytes(weightfile::as_bytes(file), "input")); });
     return 0;
 }
 
 std::string fuzz_input(const std::string& file) {
-    return checkpoint::looks_like_zip(checkpoint::as_bytes(file)) ? file : "";
+    return weightfile::looks_like_zip(weightfile::as_bytes(file)) ? file : "";
 }

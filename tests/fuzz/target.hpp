@@ -1,6 +1,6 @@
 #pragma once
 
-#include "checkpoint/bytes.hpp"
+#include "weightfile/bytes.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -19,7 +19,7 @@ std::string fuzz_input(const std::string& file);
 
 namespace spectra::fuzz {
 
-inline checkpoint::Bytes bytes(const std::uint8_t* data, std::size_t size) {
+inline weightfile::Bytes bytes(const std::uint8_t* data, std::size_t size) {
     return std::as_bytes(std::span(data, size));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "checkpoint/tensor_file.hpp"
+#include "weightfile/tensor_file.hpp"
 
 #include <cstdlib>
 #include <stdexcept>
@@ -8,7 +8,7 @@
 namespace spectra::fuzz {
 
 /// Everything that can be asked of an open file.
-inline void use(const checkpoint::TensorFile& file) {
+inline void use(const weightfile::TensorFile& file) {
     constexpr std::size_t most_elements = 1 << 12;
     for (const auto& tensor : file.tensors()) {
         if (file.find(tensor.key) != &tensor) std::abort();

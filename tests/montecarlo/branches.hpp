@@ -1,6 +1,6 @@
 #pragma once
 
-#include "montecarlo/layer.hpp"
+#include "montecarlo/sample/layer.hpp"
 #include "network/network.hpp"
 #include "random/stream.hpp"
 #include "support/networks.hpp"

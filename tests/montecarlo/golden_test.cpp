@@ -1,4 +1,4 @@
-#include "montecarlo/simulate.hpp"
+#include "montecarlo/run/simulate.hpp"
 #include "network/model_file.hpp"
 
 #include <gtest/gtest.h>

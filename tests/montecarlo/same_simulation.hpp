@@ -1,6 +1,6 @@
 #pragma once
 
-#include "montecarlo/simulate.hpp"
+#include "montecarlo/run/simulate.hpp"
 
 #include <gtest/gtest.h>
 

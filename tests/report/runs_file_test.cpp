@@ -2,7 +2,7 @@
 
 #include "h5/file.hpp"
 #include "report/example_report.hpp"
-#include "report/metric_names.hpp"
+#include "spectrum/metrics.hpp"
 #include "report/result_file.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "dyson/moments.hpp"
-#include "dyson/range.hpp"
-#include "dyson/theory.hpp"
+#include "dyson/exact/moments.hpp"
+#include "dyson/exact/support_bounds.hpp"
+#include "dyson/law/theory.hpp"
 #include "network/network.hpp"
 #include "random/stream.hpp"
 
@@ -133,7 +133,7 @@ inline std::vector<Complex> fuzz_points(const Network& network, std::uint32_t in
     constexpr double down[] = {1, 0.1, 1e-3, 1e-6}, close[] = {0.3, 0.1, 0.03, 0.01};
     constexpr double deepest = -300, highest = 300;  // e-folds within the range of double
     random::Stream stream(seed, random::Purpose::test, 1, index);
-    const dyson::Range range = dyson::range(network);
+    const dyson::SupportBounds range = dyson::support_bounds(network);
     std::vector<double> seeds;
     for (const double x : range.log_seeds)
         if (x > deepest && x < highest) seeds.push_back(x);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dyson/site_draws.hpp"
+#include "dyson/equations/site_draws.hpp"
 #include "mixers/gaussian.hpp"
 #include "mixers/orthogonal.hpp"
 #include "network/connection.hpp"

@@ -133,7 +133,7 @@ TEST(Measure, IsTheProductOfConnectionsAndThatOfFiniteDifferences) {
         ASSERT_EQ(m.stack.depth(), 4 * config.cycles);
         ASSERT_EQ(m.branches.size(), m.stack.connections.size());
         EXPECT_LT(m.product_defect, 1e-13);
-        const auto expected = singular_values(by_differences(*model, input, steps - 1));
+        const auto expected = jacobian::singular_values(by_differences(*model, input, steps - 1));
         EXPECT_LT(largest_difference(m.singular_values, expected), 1e-7 * expected.front());
 
         for (std::size_t l = 0; l < m.branches.size(); ++l) {
@@ -258,7 +258,7 @@ TEST(Measure, TokensInTheMiddleSeeNothingOfLaterOnes) {
         const auto published = measure(*published_model, sequence(), options);
         EXPECT_GT(published.product_defect, 1e-6);
         EXPECT_LT(largest_difference(published.singular_values,
-                                     singular_values(by_differences(*published_model, sequence(), 2))),
+                                     jacobian::singular_values(by_differences(*published_model, sequence(), 2))),
                   1e-7 * published.singular_values.front());
     }
 }
@@ -274,7 +274,7 @@ TEST(Measure, KnowsPositionsByRotation) {
             options.token = token;
             const auto m = measure(*model, sequence(), options);
             EXPECT_LT(m.product_defect, 1e-13);  // of the whole model's own backward pass
-            const auto expected = singular_values(by_differences(*model, sequence(), token));
+            const auto expected = jacobian::singular_values(by_differences(*model, sequence(), token));
             EXPECT_LT(largest_difference(m.singular_values, expected), 1e-7 * expected.front());
         }
     }

@@ -9,8 +9,8 @@
 #include "support/temporary_folder.hpp"
 #include "train/checkpoint_file.hpp"
 #include "train/models/transformer.hpp"
-#include "train/tasks/baselines.hpp"
-#include "train/tasks/tasks.hpp"
+#include "tasks/baselines.hpp"
+#include "tasks/tasks.hpp"
 
 namespace spectra::train {
 namespace {
@@ -29,10 +29,10 @@ TrainOptions small_run(const std::string& architecture) {
     return o;
 }
 
-Dataset little(const std::string& task, int64_t samples) {
-    TaskOptions options;
+tasks::Dataset little(const std::string& task, int64_t samples) {
+    tasks::TaskOptions options;
     options.samples = samples;
-    auto data = make_dataset(task, options);
+    auto data = tasks::make_dataset(task, options);
     const auto keep = std::min<int64_t>(data.validation.count, 16);
     const auto numbers = static_cast<std::size_t>(keep * data.steps * data.dimension);
     if (!data.tokens) {
@@ -179,9 +179,9 @@ TEST(Trainer, TokensAndTextTrain) {
 
 // What the papers' operators must learn in seconds: y = −x from 500 samples.
 TEST(Trainer, ReflectionIsLearnedByWhatCanReflect) {
-    TaskOptions task;
+    tasks::TaskOptions task;
     task.samples = 500;
-    const auto data = make_dataset("reflection", task);
+    const auto data = tasks::make_dataset("reflection", task);
     const auto trained = [&](const std::string& architecture) {
         TrainOptions o;
         o.model = matched_config(architecture);
@@ -209,9 +209,9 @@ TEST(Trainer, ReflectionIsLearnedByWhatCanReflect) {
 
 // A small model beats the copy predictor.
 TEST(Trainer, GyroscopeIsLearnedBetterThanCopying) {
-    TaskOptions task;
+    tasks::TaskOptions task;
     task.samples = 1000;
-    auto data = make_dataset("gyroscope", task);
+    auto data = tasks::make_dataset("gyroscope", task);
     data.validation.count = 50;
     data.validation.x.resize(static_cast<std::size_t>(50 * data.steps * data.dimension));
     data.validation.y.resize(data.validation.x.size());
@@ -226,7 +226,7 @@ TEST(Trainer, GyroscopeIsLearnedBetterThanCopying) {
     o.batch = 8;
     o.log_every = 200;
     const auto result = train(data, o);
-    const auto trivial = baselines(data);
+    const auto trivial = tasks::baselines(data);
     EXPECT_LT(result.final_val_loss, *trivial.copy);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "mixers/mixer.hpp"
-#include "trained/measurement.hpp"
+#include "layouts/measurement.hpp"
 
 #include <Eigen/Dense>
 
@@ -11,7 +11,7 @@ namespace spectra::testing {
 
 /// A stack of drawn connections with Gaussian branches F_l of the given size, measured without a model: what
 /// the prediction must agree with. `sets`: how many sets of weights take turns; 0: one a connection.
-inline trained::Measurement measured_stack(const std::vector<Mixer>& mixers, int width, double sigma,
+inline layouts::Measurement measured_stack(const std::vector<Mixer>& mixers, int width, double sigma,
                                            bool mix, unsigned seed, int sets = 0) {
     std::mt19937 engine(seed);
     std::normal_distribution<double> normal;
@@ -20,7 +20,7 @@ inline trained::Measurement measured_stack(const std::vector<Mixer>& mixers, int
     };
     const auto n = static_cast<Eigen::Index>(mixers.front().rows());
     const Eigen::Index p = width, size = n * p;
-    trained::Measurement m;
+    layouts::Measurement m;
     m.stack.layout = "drawn";
     m.stack.input = "every input";
     m.stack.streams = static_cast<int>(n);
@@ -32,7 +32,7 @@ inline trained::Measurement measured_stack(const std::vector<Mixer>& mixers, int
         return std::vector<double>(v.begin(), v.end());
     };
     for (std::size_t l = 0; l < mixers.size(); ++l) {
-        trained::Connection c;
+        layouts::Connection c;
         c.name = "connection " + std::to_string(l);
         c.mixer = mixers[l];
         const Eigen::Index inner = mix ? p : size;
@@ -52,7 +52,7 @@ inline trained::Measurement measured_stack(const std::vector<Mixer>& mixers, int
         for (Eigen::Index i = 0; i < n; ++i)
             for (Eigen::Index j = 0; j < n; ++j)
                 y.block(i * p, j * p, p, p).diagonal().array() += mixers[l](i, j);
-        trained::MeasuredBranch b;
+        layouts::MeasuredBranch b;
         b.variance = x.squaredNorm() / static_cast<double>(size);
         b.by_stream.resize(n, n);
         for (Eigen::Index i = 0; i < n; ++i)

@@ -24,7 +24,7 @@ Spectrum law_of(const std::vector<double>& values) {
     return Spectrum::from_log_values(logs);
 }
 
-double distance(const trained::Measurement& m, Part part) {
+double distance(const layouts::Measurement& m, Part part) {
     const auto p = predict(part, {network_of(m, part)}, 1);
     EXPECT_EQ(p.doubt, "");
     return agreement(p.law, law_of(m.singular_values)).wasserstein1;

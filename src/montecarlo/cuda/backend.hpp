@@ -1,7 +1,7 @@
 #pragma once
 
-#include "montecarlo/layer.hpp"
-#include "montecarlo/precision.hpp"
+#include "montecarlo/sample/layer.hpp"
+#include "montecarlo/sample/precision.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "train/modules/mixer.hpp"
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 
 namespace spectra::train {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 
 namespace spectra::train {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "train/models/connection.hpp"
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 
 namespace spectra::train {
 

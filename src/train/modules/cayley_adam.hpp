@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 
 namespace spectra::train {
 

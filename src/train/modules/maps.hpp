@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 
 /// Differentiable maps on batches, from vectors (…, n) and matrices (…, n, n) to matrices (…, n, n).
 namespace spectra::train {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "train/modules/mixer_options.hpp"
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 
 namespace spectra::train {
 

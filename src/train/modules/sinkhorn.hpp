@@ -1,7 +1,7 @@
 #pragma once
 
 #include "train/modules/mixer_options.hpp"
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 
 namespace spectra::train {
 

@@ -2,14 +2,14 @@
 
 #include "montecarlo/cuda/backend.hpp"
 
-#include "montecarlo/blas.hpp"
+#include "linalg/blas.hpp"
 #include "montecarlo/branches.hpp"
 #include "montecarlo/cuda/module.hpp"
 #include "montecarlo/cuda/runtime.cuh"
-#include "montecarlo/graded.hpp"
-#include "montecarlo/sampler.hpp"
-#include "montecarlo/simulate.hpp"
-#include "montecarlo/singular_values.hpp"
+#include "linalg/graded.hpp"
+#include "montecarlo/sample/sampler.hpp"
+#include "montecarlo/run/simulate.hpp"
+#include "linalg/singular_values.hpp"
 
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ OnBoth on_both(const Network& network, int samples, std::uint32_t first = 0,
     backend->draw_matrices(layers, seed, first, out.drawn, out.gpu_matrices);
     backend->draw(layers, seed, first, out.drawn, out.gpu);
     montecarlo::Sampler sampler(network.streams, network.width);
-    montecarlo::SingularValues singular_values(network.size());
+    linalg::SingularValues singular_values(network.size());
     for (std::size_t s = 0; s < count; ++s) {
         sampler.draw(layers[0], seed, first + static_cast<std::uint32_t>(s));
         out.cpu_exponents.push_back(sampler.exponent());
@@ -259,7 +259,7 @@ TEST(Cuda, RedrawnMixersAreEachSamplesOwn) {
         std::vector<double> gpu(6 * 27), cpu(27);
         backend->draw(layers, seed, 0, drawn, gpu);
         montecarlo::Sampler sampler(3, 9);
-        montecarlo::SingularValues singular_values(27);
+        linalg::SingularValues singular_values(27);
         for (std::uint32_t s = 0; s < 6; ++s) {
             sampler.draw(layers[s], seed, s);
             ASSERT_TRUE(singular_values.compute(sampler.matrix(), sampler.exponent(), cpu));
@@ -328,11 +328,11 @@ TEST(Cuda, BatchShrinksWhereMemoryRunsOut) {
 using Stacks = std::vector<std::vector<montecarlo::Layer>>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// ln s by the CPU's GradedProduct.
+/// ln s by the CPU's linalg::GradedProduct.
 std::vector<double> graded_on_cpu(const Network& network, const std::vector<montecarlo::Layer>& layers,
                                   std::uint32_t sample) {
     montecarlo::Sampler sampler(network.streams, network.width);
-    montecarlo::GradedProduct product(network.size());
+    linalg::GradedProduct product(network.size());
     Eigen::MatrixXd layer(network.size(), network.size());
     for (std::uint32_t l = 0; l < layers.size(); ++l) {
         sampler.draw_layer(layers[l], l, seed, sample, layer.data());
@@ -377,7 +377,7 @@ double graded_difference(const Network& network, const Stacks& layers,
 
 TEST(CudaGraded, ValuesAreTheCpus) {
     using mixers::Family;
-    const montecarlo::SingleThreadedBlas single_threaded;
+    const linalg::SingleThreadedBlas single_threaded;
     for (const auto family : {Family::bistochastic, Family::gaussian, Family::grassmann}) {
         for (const auto& [streams, width] : {std::pair{4, 4}, {37, 1}, {4, 25}}) {
             for (const int depth : {10, 30, 100}) {
@@ -394,7 +394,7 @@ TEST(CudaGraded, ValuesAreTheCpus) {
 }
 
 TEST(CudaGraded, EveryBranchAndSize) {
-    const montecarlo::SingleThreadedBlas single_threaded;
+    const linalg::SingleThreadedBlas single_threaded;
     const int sizes[][2] = {{1, 1},  {2, 1},  {1, 3},  {1, 31}, {4, 8},   {3, 11},  {4, 16},
                             {5, 13}, {4, 32}, {3, 43}, {4, 64}, {1, 257}, {4, 128}, {3, 171}};
     std::size_t branch = 0;

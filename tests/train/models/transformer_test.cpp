@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "train/jacobian.hpp"
+#include "jacobian/jacobian.hpp"
 #include "train/models/recompute.hpp"
 
 namespace spectra::train {
@@ -394,8 +394,8 @@ TEST(Block, BranchOfOneTokenIsThatOfAllTokens) {
                             const auto rows = torch::randn({3, width}, torch::kDouble);
                             EXPECT_LT((fast(rows) - plain(rows)).abs().max().item<double>(),
                                       1e-12 * plain(rows).abs().max().item<double>());
-                            const auto expected = exact_jacobian(plain, all[0][t]);
-                            EXPECT_LT((exact_jacobian(fast, all[0][t]) - expected).abs().max().item<double>(),
+                            const auto expected = jacobian::exact_jacobian(plain, all[0][t]);
+                            EXPECT_LT((jacobian::exact_jacobian(fast, all[0][t]) - expected).abs().max().item<double>(),
                                       1e-12 * expected.abs().max().item<double>());
                         }
                     }

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "train/torch.hpp"
+#include "jacobian/torch.hpp"
 
 namespace spectra::train::testing {
 

@@ -1,0 +1,107 @@
+#pragma once
+
+#include "dyson/exact/support_bounds.hpp"
+#include "dyson/solve/equation.hpp"
+#include "dyson/solve/newton.hpp"
+#include "dyson/solve/tracker.hpp"
+
+#include <vector>
+
+namespace spectra::dyson {
+
+/// One end of a band.
+struct Edge {
+    double log_s = 0;
+    bool soft = true;   ///< a square-root edge; otherwise the range was cut inside the support
+    double beyond = 0;  ///< where it was cut between bands: mass of the power law that was cut off
+};
+
+/// An interval of the support in x = ln s, with the angle θ that flattens the square roots at its soft ends:
+/// x = middle − half·cos θ on [0, π]; cut below, x = lower + width·sin θ on [0, π/2]; cut above, x = upper −
+/// width·cos θ on the same; cut at both ends, linear.
+struct Band {
+    Edge lower, upper;
+    std::vector<Solution> known;  ///< solved points inside, increasing
+
+    double theta_end() const;
+    double width() const { return upper.log_s - lower.log_s; }
+    double x(double theta) const;
+    double slope(double theta) const;  ///< dx/dθ
+    double theta(double x) const;
+
+    /// A guess at an angle from the nearest known points, by interpolation in θ and in the logarithm.
+    Unknowns guess(const Equation& equation, double theta) const;
+    const Solution& nearest(double x) const;  ///< of the known points
+};
+
+/// The bands of a law, increasing, and what lies below the lowest where that falls as a power of s.
+struct Support {
+    std::vector<Band> bands;
+    double tail_exponent = 0;  ///< of the density per ln s; 0: no tail
+    double mass_below = 0;     ///< of the tail, below the lowest band
+};
+
+/// Finds the bands of the support at real ω.
+class BandFinder {
+public:
+    /// `tolerance`: of the mass; a tail is cut where a tenth of it is left.
+    BandFinder(Tracker& tracker, const SupportBounds& range, double tolerance);
+
+    /// From every noiseless singular value outwards, inside the support, to the ends of its band: no point of
+    /// a gap is solved. Bands that hold none of them are not found; the mass tells.
+    Support around_seeds();
+
+    /// From above the support downwards to its lower end, through the gaps, in steps of the range's
+    /// resolution divided by `refine`.
+    Support by_scan(double refine);
+
+    /// Cuts the band in which a point turned out to lie in a gap in two.
+    void split(Support& support, double hole);
+
+    /// So many Newton steps were spent that the search has given up.
+    bool exhausted() const;
+
+private:
+    double density(const Solution& s) const;
+    /// At the seed, or, where that lies in a gap, at a point of the support next to it if there is one.
+    Solution inside_near(double seed, double above);
+    double distance_to_seed(double x) const;
+    std::vector<double> scan_places(double top, double bottom, double step) const;
+    bool in_wide_gap(double x, double reach) const;
+    void scan_point(double x);
+    void scan(double refine);
+    Support bands_of_scan();
+
+    /// The exponent of the density over the last three points where it falls as a power, steadily, and what
+    /// is left beyond them is less than `limit`; otherwise 0.
+    double steady_exponent(const std::vector<Solution>& points, double limit) const;
+    /// The same for a tail between bands that rounding is about to hide: up to 200 tolerances of mass, where
+    /// the power is one of s and not of the distance to an edge.
+    double hidden_exponent(const std::vector<Solution>& points) const;
+    /// The mass below which a tail is cut: a tenth of the tolerance, or, where rounding shows, what that
+    /// would do to the mass: from there on the power law is the better continuation.
+    double negligible_tail(const Solution& last) const;
+    /// Below the support, or so far in its tail that nothing is left: s^{2/(1+κ)} falls by e⁻⁶⁰ to there.
+    double lowest() const;
+    /// steady_exponent for points by decreasing x where nothing but a tail can follow.
+    double tail_exponent(const std::vector<Solution>& points, double limit) const;
+
+    /// Follows the support from points inside it (in the order of the march) upwards (+1) or downwards (−1)
+    /// to its edge, or to where it is cut because the density falls as a power and less than a tenth of the
+    /// tolerance is left (ten times the tolerance where rounding shows, more where it is about to hide the
+    /// points). `bound`: a place at or beyond the edge. New points are appended.
+    Edge march(std::vector<Solution>& points, int direction, double bound, Support& support);
+
+    Tracker& tracker_;
+    const SupportBounds& range_;
+    double tolerance_;
+    long steps_before_;
+    std::vector<double> seeds_;   ///< increasing
+    bool jumps_ = false;          ///< the equation can be entered at any scale
+    std::vector<Solution> scan_;  ///< by decreasing x
+};
+
+/// −(2/π) Im of the scaled Green's function, never negative: the density with respect to ln s.
+double density_log(const Equation& equation, const Solution& solution);
+
+}  // namespace spectra::dyson

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "dyson/solve/equation.hpp"
+#include "dyson/solve/newton.hpp"
+#include "network/network.hpp"
+
+#include <Eigen/Core>
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace spectra::dyson {
+
+/// The logarithmic potential Φ(ω) = ∫ ln(ω² − s²) dF(s) of a network's law at one solved point of its Dyson
+/// equation, and how it answers the network.
+///
+/// With the notation of chain.hpp, and K_l = f_l a_l b_l for a Gaussian branch,
+///
+///     Φ = (1/n) ln det(P(ω; A) − Σ[a, b]) + (1/νn) Σ_l K_l        (up to a multiple of iπ)
+///
+/// is stationary in every a_l and b_l at the solution: ∂/∂a_l of the first term is −(1/n) tr M ∂Σ/∂a_l =
+/// −f_l b_l/νn. Hence dΦ/dω = (1/n) tr[M(w_0) + M(v_{L−1})] = 2g, which identifies it, and all derivatives
+/// are the explicit ones; no linear equation is solved:
+///
+///     ∂Φ/∂ ln σ_l² = −f_l a_l b_l/νn,          ∂Φ/∂A_l = −(2/n) M(v_l, w_l),      M(w_l, v_l) = R_l A_lᵀ
+///     M(v_l).
+///
+/// A branch of given singular values t has K = ⟨ln u(Y − t²)⟩, u = ab (K' = f + 2uf', f the R-transform over
+/// the root of u), and the same derivatives if ∂/∂ ln σ² scales all t². With activations ln det and M are
+/// averaged over the draws. Tied weights: Σ_l K_l becomes Σ_ij σ_iσ_j W_ij V_ij over layers of the same
+/// weights, and f_l a_l b_l the part of it with i = l.
+///
+/// What Φ knows:
+///
+///     ω = s + i0    Im Φ = π (1 − F(s)), F(s) the mass below s
+///     ω = iy → 0    ½ Re Φ = E ln s
+///     ω = iy → ∞    y² (Φ − ln ω²) → E s².
+///
+/// The branch of the logarithm. P − Σ is symmetric with Im(P − Σ) ≥ 0, and so is every Schur complement of
+/// it. So the pivots of a symmetric elimination lie in the closed upper half plane wherever ω does, and
+/// Im ln det is the sum of their arguments in [0, π]: continuous from ω → ∞, with nothing to count along the
+/// way. The chain is eliminated from either end; what the two sums differ by is rounding.
+struct Potential {
+    double mass_above = 0;                 ///< Im Φ/π; at real ω = s the mass above s
+    double mass_error = 1;                 ///< of mass_above, by rounding
+    std::vector<Complex> sigma2;           ///< ∂Φ/∂σ_l²
+    std::vector<Eigen::MatrixXcd> mixers;  ///< ∂Φ/∂A_l
+    double defect = 1;                     ///< how far the unknowns are from those of their own M, relative
+};
+
+/// Reads the potential off solutions of make_chain(network) or make_tied(network).
+class PotentialReader {
+public:
+    explicit PotentialReader(const Network& network);
+    ~PotentialReader();
+    PotentialReader(PotentialReader&&) noexcept;
+
+    Potential at(const Solution& solution) const;
+
+private:
+    class Form;
+    class ChainForm;
+    class TiedForm;
+    std::unique_ptr<Form> form_;
+};
+
+/// F(s), the mass below s (atoms included), of the operator-valued law.
+struct MassBelow {
+    double mass = std::numeric_limits<double>::quiet_NaN();
+    bool certified = false;  ///< the point is, and rounding moves the mass by less than 1e-6
+    Potential potential;     ///< empty where no point had to be solved
+};
+
+/// At a solved real point.
+MassBelow mass_below(const PotentialReader& reader, const Solution& solution);
+
+/// At every given ln s, each from one point of the Dyson equation: a hundred times faster than the whole law.
+/// Without noise the singular values are counted; far above the law Markov's inequality, 1 − F(s) ≤ E s²/s²,
+/// says enough.
+std::vector<MassBelow> mass_below(const Network& network, const std::vector<double>& log_s);
+
+/// The chain, or the equation of tied weights.
+std::unique_ptr<Equation> make_operator_valued(const Network& network);
+
+/// Im ln det h of a symmetric h with Im h ≥ 0: the arguments, in [0, π], of the pivots of symmetric
+/// elimination (Bunch and Parlett's, of size one and two). `error` is raised to the largest part by which a
+/// pivot missed the upper half plane.
+double argument_of_determinant(Eigen::MatrixXcd h, double& error);
+
+}  // namespace spectra::dyson

@@ -1,0 +1,366 @@
+#include "dyson/law/theory.hpp"
+
+#include "base/parallel.hpp"
+#include "dyson/law/bands.hpp"
+#include "dyson/equations/chain.hpp"
+#include "dyson/law/density.hpp"
+#include "dyson/exact/moments.hpp"
+#include "dyson/law/potential.hpp"
+#include "dyson/equations/as_printed.hpp"
+#include "dyson/exact/support_bounds.hpp"
+#include "dyson/equations/s_transform.hpp"
+#include "dyson/equations/scalar.hpp"
+#include "dyson/equations/site_draws.hpp"
+#include "dyson/equations/tied.hpp"
+#include "dyson/solve/tracker.hpp"
+#include "dyson/law/unresolved.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+namespace spectra::dyson {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::unique_ptr<Equation> make_equation(const Network& network, Method method) {
+    switch (method) {
+        case Method::scalar:
+            return make_scalar(network);
+        case Method::s_transform:
+            return make_s_transform(network);
+        case Method::printed:
+            return make_printed(network);
+        case Method::operator_valued:
+            break;
+    }
+    return make_operator_valued(network);
+}
+
+bool noiseless(const Network& network) {
+    const auto all = sigma2(network);
+    return std::all_of(all.begin(), all.end(), [](double v) { return v == 0; });
+}
+
+bool any_layer_is_zero(const Network& network) {
+    const auto all = sigma2(network);
+    for (std::size_t l = 0; l < network.mixers.size(); ++l)
+        if (network.mixers[l].isZero(0) && all[l] == 0) return true;
+    return false;
+}
+
+SupportBounds range_of(const Network& network, Method method) {
+    return method == Method::printed ? printed::support_bounds(network) : support_bounds(network);
+}
+
+/// Companion solutions where bands can be, and a few below the top.
+std::vector<double> anchors(const SupportBounds& range) {
+    std::vector<double> places = range.log_seeds;
+    for (double x = range.log_upper; x > std::max(range.log_lower, range.log_upper - 10); x -= 2)
+        places.push_back(x);
+    std::erase_if(places, [](double x) { return !std::isfinite(x); });
+    return places;
+}
+
+double mean_square_of(const Network& network, Method method) {
+    switch (method) {
+        case Method::scalar:
+            return scalar_mean_square(network);
+        case Method::printed:
+            return printed::mean_square(network);
+        case Method::operator_valued:
+        case Method::s_transform:
+            break;
+    }
+    return mean_square(network);
+}
+
+void append(Curve& curve, const Equation& equation, const Solution& s, double log_s, Complex omega) {
+    curve.log_s.push_back(log_s);
+    curve.density_log.push_back(density_log(equation, s));
+    curve.omega.push_back(omega);
+    const Complex scaled = equation.scaled_green(s.omega, s.m);
+    curve.g.push_back(s.state == State::gap ? Complex(scaled.real(), 0) * std::exp(-log_s)
+                                            : scaled * std::exp(-log_s));
+    curve.residual.push_back(s.residual);
+    curve.floor.push_back(s.floor);
+    curve.iterations.push_back(s.steps);
+    curve.certified.push_back(s.ok() ? 1 : 0);
+}
+
+/// Places of a curve that is not the law's own grid.
+std::vector<double> curve_places(const Options& options, const Spectrum& law) {
+    std::vector<double> places;
+    if (options.grid) {
+        const Grid& grid = *options.grid;
+        for (int k = 0; k < grid.points; ++k) {
+            const double f = static_cast<double>(k) / (grid.points - 1);
+            const double s = grid.logarithmic ? std::exp(std::lerp(std::log(grid.min), std::log(grid.max), f))
+                                              : std::lerp(grid.min, grid.max, f);
+            // s = 0 stands for the limit from above: a millionth of the first step.
+            places.push_back(std::log(s > 0 ? s : 1e-6 * (grid.max - grid.min) / (grid.points - 1)));
+        }
+        return places;
+    }
+    // A smoothed density has no edges: half of the points even in s, half in ln s.
+    const Metrics metrics = law.metrics();
+    const double top = metrics.largest + 20 * options.eta;
+    const double bottom = 0.1 * std::max(std::min(metrics.smallest, options.eta), 1e-3 * options.eta);
+    const int half = std::max(2, options.points / 2);
+    for (int k = 1; k <= half; ++k) {
+        const double f = static_cast<double>(k) / half;
+        places.push_back(std::log(f * top));
+        places.push_back(std::lerp(std::log(bottom), std::log(top), f - 0.5 / half));
+    }
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    return places;
+}
+
+/// Each point from the nearest node of the law: independent of the others and of the threads.
+Curve solve_curve(const Tracker& tracker, const std::vector<double>& places, const SolvedLaw& law,
+                  const Options& options, Summary& summary) {
+    std::vector<Solution> points(places.size());
+    const int threads = std::clamp(static_cast<int>(places.size()), 1, threads_or_all(options.threads));
+    std::vector<Tracker> trackers(static_cast<std::size_t>(threads), tracker);
+    const double passes_before = tracker.passes();
+    parallel_for(places.size(), trackers, [&](Tracker& mine, std::size_t k) {
+        const double x = places[k];
+        const auto& grid = law.density.log_s;
+        const auto near = static_cast<std::size_t>(std::lower_bound(grid.begin(), grid.end(), x) - grid.begin());
+        const bool inside = options.eta == 0 && near < grid.size() && near > 0;
+        points[k] = mine.solve(x, options.eta * std::exp(-x), inside ? &law.nodes[near].m : nullptr);
+    });
+    double passes = 0;
+    for (const auto& mine : trackers) {
+        summary.newton_steps += mine.newton_steps();
+        summary.descents += mine.descents();
+        passes += mine.passes() - passes_before;
+    }
+    summary.passes += static_cast<long>(passes);
+    Curve curve;
+    const auto equation = Tracker(tracker).equation().clone();
+    for (std::size_t k = 0; k < places.size(); ++k)
+        append(curve, *equation, points[k], places[k], {std::exp(places[k]), options.eta});
+    return curve;
+}
+
+void finish(Theory& theory, const std::chrono::steady_clock::time_point& start) {
+    Summary& summary = theory.summary;
+    summary.points = static_cast<int>(theory.curve.size());
+    for (const auto flag : theory.curve.certified) summary.uncertified += flag == 0 ? 1 : 0;
+    for (std::size_t k = 0; k < theory.curve.size(); ++k)
+        summary.largest_residual = std::max(summary.largest_residual, theory.curve.residual[k]);
+    const Metrics metrics = theory.law.metrics();
+    summary.mass = theory.law.mass();
+    summary.mean_square = metrics.mean_square;
+    summary.log_mean = metrics.log_mean;
+    summary.mean_fourth = theory.law.expectation([](double x) { return std::exp(4 * x); });
+    summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::vector<Density::Atom> zero_atom(const SupportBounds& support) {
+    if (!(support.atom_at_zero > 0)) return {};
+    return {{-infinity, support.atom_at_zero}};
+}
+
+/// The relative difference of g between the two halves of the sampled sites, where it is largest on a few
+/// points of the support: what the sample leaves undetermined.
+double site_error(const Network& network, const Spectrum& law) {
+    double worst = 0;
+    const auto metrics = law.metrics();
+    std::vector<std::complex<double>> points;
+    for (const double f : {0.3, 0.6, 0.9}) {
+        const double s = f * metrics.largest;
+        points.emplace_back(s, 0.1 * s);
+    }
+    const auto solve_half = [&](SiteHalf half) {
+        const SupportBounds support = support_bounds(network);
+        Tracker tracker(make_chain(network, half), support.log_upper, anchors(support));
+        std::vector<Complex> g;
+        for (const auto& w : points) {
+            const Solution s = tracker.solve(w);
+            g.push_back(tracker.equation().scaled_green(s.omega, s.m) * std::exp(-s.omega.log_scale));
+        }
+        return g;
+    };
+    const auto first = solve_half(SiteHalf::first), second = solve_half(SiteHalf::second);
+    for (std::size_t k = 0; k < points.size(); ++k)
+        worst = std::max(worst, std::abs(first[k] - second[k]) / std::abs(first[k] + second[k]));
+    return worst;
+}
+
+/// The law must pass the sum rules that are known exactly.
+void check_sum_rules(Summary& summary, bool law_complete, const std::string& law_message) {
+    const double mass_error = std::abs(summary.mass - 1);
+    const bool both_zero = summary.mean_square == 0 && summary.mean_square_exact == 0;
+    const double square_error = both_zero ? 0 : std::abs(summary.mean_square / summary.mean_square_exact - 1);
+    const double log_exact = summary.log_mean_exact.value_or(summary.log_mean);
+    const double log_error = summary.log_mean == log_exact ? 0 : std::abs(summary.log_mean - log_exact);
+    const double fourth_error = summary.mean_fourth_exact && *summary.mean_fourth_exact > 0 &&
+                                        std::isfinite(*summary.mean_fourth_exact) &&
+                                        std::isfinite(summary.mean_fourth)
+                                    ? std::abs(summary.mean_fourth / *summary.mean_fourth_exact - 1)
+                                    : 0;
+    if (!law_complete) {
+        summary.message = law_message;
+    } else if (summary.uncertified > 0) {
+        summary.message = std::to_string(summary.uncertified) + " of " + std::to_string(summary.points) +
+                          " points are not certified";
+    } else if (!(mass_error <= 1e-5)) {
+        summary.message = "the mass differs from 1 by " + std::to_string(mass_error);
+    } else if (!(square_error <= 1e-5)) {
+        summary.message = "the mean square differs from its exact value by " + std::to_string(square_error);
+    } else if (!(fourth_error <= 1e-5)) {
+        summary.message = "the fourth moment differs from its exact value by " + std::to_string(fourth_error);
+    } else if (!(log_error <= 1e-4 * (1 + std::abs(log_exact)))) {
+        summary.message = "the mean of ln s differs from its exact value by " + std::to_string(log_error);
+    } else {
+        summary.certified = true;
+        summary.message = "certified";
+    }
+}
+
+}  // namespace
+
+std::string name(Method method) {
+    switch (method) {
+        case Method::scalar:
+            return "scalar";
+        case Method::s_transform:
+            return "s-transform";
+        case Method::printed:
+            return "printed";
+        case Method::operator_valued:
+            break;
+    }
+    return "ov";
+}
+
+void check(const Network& network, Method method) {
+    if (method == Method::operator_valued) {
+        const int size = network.depth() * network.streams;
+        if (std::holds_alternative<TiedBranch>(network.branch) && size > max_tied_size)
+            throw std::invalid_argument(
+                "theory ov of a tied branch solves for all pairs of layers at once: L·n is " +
+                std::to_string(size) + "; accepted: up to " + std::to_string(max_tied_size) +
+                ", or no theory");
+        return;
+    }
+    if (!isotropic_gaussian(network))
+        throw std::invalid_argument("theory " + name(method) +
+                                    " knows isotropic Gaussian branches only; accepted here: ov");
+    if (method == Method::s_transform && !s_transform_is_exact(network))
+        throw std::invalid_argument(
+            "theory s-transform is exact for one stream, or mixers that are multiples of orthogonal "
+            "matrices; "
+            "accepted here: ov, scalar, printed");
+}
+
+Theory solve(const Network& network, Method method, const Options& options) {
+    check(network);
+    check(network, method);
+    const auto start = std::chrono::steady_clock::now();
+    Theory theory;
+    theory.method = method;
+    theory.eta = options.eta;
+    Summary& summary = theory.summary;
+    const bool exact = method == Method::operator_valued || method == Method::s_transform;
+    summary.mean_square_exact = mean_square_of(network, method);
+    // Sampled sites have the exact mean square, not the other averages.
+    const bool sampled =
+        std::holds_alternative<ActivationBranch>(network.branch) && !site_draws(network).exact;
+    if (method != Method::printed && !sampled) {
+        summary.log_mean_exact = log_mean(network);
+        if (const auto value = kappa(network); value && *value > 0)
+            summary.tail_exponent_exact = 2 / (1 + *value);
+    }
+    if (exact && !sampled) summary.mean_fourth_exact = mean_fourth(network);
+
+    SolvedLaw law;
+    const bool pure_atoms =
+        noiseless(network) && (exact || (method == Method::scalar && network.depth() == 1));
+    if (any_layer_is_zero(network)) {
+        law.density.atoms.push_back({-infinity, 1.0});
+        law.complete = true;
+    } else if (pure_atoms) {
+        law.density.atoms = atoms(network);
+        law.complete = true;
+    }
+    const bool has_curve = !any_layer_is_zero(network) && (options.eta > 0 || options.grid || !law.complete);
+    if (!has_curve) {
+        theory.law = Spectrum::from_density(law.density);
+        finish(theory, start);
+        check_sum_rules(summary, true, {});
+        return theory;
+    }
+
+    const SupportBounds support = range_of(network, method);
+    const Tracker tracker(make_equation(network, method), support.log_upper, anchors(support));
+    if (!law.complete) {
+        DensityOptions density_options;
+        density_options.points = options.points;
+        density_options.tolerance = options.tolerance;
+        density_options.threads = options.threads;
+        law = solve_density(tracker, support, exact ? atoms(network) : zero_atom(support), density_options);
+        summary.newton_steps = law.newton_steps;
+        summary.passes = static_cast<long>(law.passes);
+        summary.descents = law.descents;
+    }
+    if (!law.complete && method == Method::operator_valued)
+        summary.unresolved = leave_unresolved(law, PotentialReader(network), summary.mean_square_exact,
+                                              summary.log_mean_exact);
+    theory.law = Spectrum::from_density(law.density);
+    summary.tail_exponent = law.density.tail_exponent;
+    if (sampled) summary.average_error = site_error(network, theory.law);
+    if (options.grid || options.eta > 0) {
+        theory.curve = solve_curve(tracker, curve_places(options, theory.law), law, options, summary);
+    } else {
+        const auto equation = make_equation(network, method);
+        for (const Solution& s : law.nodes)
+            append(theory.curve, *equation, s, s.omega.log_scale, {std::exp(s.omega.log_scale), 0});
+    }
+    finish(theory, start);
+    check_sum_rules(summary, law.complete, law.message);
+    return theory;
+}
+
+Green green(const Network& network, const std::vector<std::complex<double>>& omega, const Options& options) {
+    check(network);
+    check(network, Method::operator_valued);
+    const std::size_t count = omega.size();
+    Green result;
+    result.omega = omega;
+    result.certified.assign(count, 1);
+    result.residual.assign(count, 0);
+    result.iterations.assign(count, 0);
+    if (any_layer_is_zero(network)) {  // J = 0
+        for (const Complex w : omega) result.g.push_back(1.0 / w);
+        return result;
+    }
+    result.g.resize(count);
+    const SupportBounds support = support_bounds(network);
+    const Tracker tracker(make_equation(network, Method::operator_valued), support.log_upper, anchors(support));
+    const int threads = std::clamp(static_cast<int>(count), 1, threads_or_all(options.threads));
+    std::vector<Tracker> trackers(static_cast<std::size_t>(threads), tracker);
+    parallel_for(count, trackers, [&](Tracker& mine, std::size_t k) {
+        const Complex w = omega[k];
+        const bool mirrored = w.real() < 0;
+        const Solution s = mine.solve(mirrored ? -std::conj(w) : w);
+        // What was reached on the way to a point that is not certified is g of nothing.
+        const Complex g = s.ok() ? mine.equation().scaled_green(s.omega, s.m) * std::exp(-s.omega.log_scale)
+                                 : Complex(std::nan(""), std::nan(""));
+        result.g[k] = mirrored ? -std::conj(g) : g;
+        result.residual[k] = s.residual;
+        result.iterations[k] = s.steps;
+        result.certified[k] = s.ok() ? 1 : 0;
+    });
+    return result;
+}
+
+}  // namespace spectra::dyson

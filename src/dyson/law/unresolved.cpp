@@ -1,0 +1,111 @@
+#include "dyson/law/unresolved.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace spectra::dyson {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double counted_to = 1e-6;      // rounding of the count
+constexpr double agree_to = 1e-5;        // the two masses: as near as certified laws have to come to one
+constexpr double largest_defect = 1e-3;  // of the point the count is read off, which is stationary there
+constexpr double negligible = 1e-6;      // of the root mean square, in W1
+constexpr double least_mass = 1e-12;     // less is rounding: nothing is missing
+constexpr std::size_t candidates = 512;
+
+double mass_of(const std::vector<Density::Atom>& atoms) {
+    double mass = 0;
+    for (const auto& atom : atoms) mass += atom.mass;
+    return mass;
+}
+
+double mass_by_weights(const Density& d, std::size_t from) {
+    double mass = 0;
+    for (std::size_t k = from; k < d.log_s.size(); ++k) mass += d.density_log[k] * d.weight[k];
+    return mass;
+}
+
+/// The first node above which all are certified.
+std::size_t first_certified(const SolvedLaw& law) {
+    std::size_t k = law.nodes.size();
+    while (k > 0 && law.nodes[k - 1].state == State::certified) --k;
+    return k;
+}
+
+/// The lowest of the nodes from `first` on above which nothing is missing, with the mass counted above it.
+std::optional<std::pair<std::size_t, double>> lowest_counted(const SolvedLaw& law, std::size_t first,
+                                                             const PotentialReader& reader) {
+    const Density& d = law.density;
+    const double all = d.mass_below + mass_by_weights(d, 0) + mass_of(d.atoms);
+    const std::size_t count = law.nodes.size() - first, step = std::max<std::size_t>(1, count / candidates);
+    for (std::size_t k = first; k < law.nodes.size(); k += step) {
+        const Potential potential = reader.at(law.nodes[k]);
+        if (!(potential.mass_error < counted_to && potential.defect < largest_defect)) continue;
+        if (std::abs(potential.mass_above - (all - d.cumulative[k])) < agree_to)
+            return std::pair(k, potential.mass_above);
+    }
+    return {};
+}
+
+template <class T>
+void drop_front(std::vector<T>& values, std::size_t count) {
+    values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+/// ∫ ln s of everything but the tail; atoms at zero apart.
+double log_sum(const Density& d) {
+    double sum = 0;
+    for (std::size_t k = 0; k < d.log_s.size(); ++k) sum += d.weight[k] * d.density_log[k] * d.log_s[k];
+    for (const auto& atom : d.atoms)
+        if (atom.log_place > -infinity) sum += atom.mass * atom.log_place;
+    return sum;
+}
+
+}  // namespace
+
+std::optional<Unresolved> leave_unresolved(SolvedLaw& law, const PotentialReader& reader, double mean_square,
+                                           std::optional<double> log_mean) {
+    if (law.complete || law.nodes.empty() || law.nodes.size() != law.density.log_s.size()) return {};
+    if (law.overlap > 1e-10 || law.cut > agree_to) return {};
+    const auto found = lowest_counted(law, first_certified(law), reader);
+    if (!found) return {};
+    const auto [at, counted] = *found;
+    Density& d = law.density;
+    const double x = d.log_s[at];
+    double atoms_below = 0;
+    for (const auto& atom : d.atoms)
+        if (atom.log_place < x) atoms_below += atom.mass;
+    const double rest = 1 - counted - atoms_below;
+    if (!(rest > least_mass) || !(rest * std::exp(x) < negligible * std::sqrt(mean_square))) return {};
+
+    const double shift = 1 - counted - d.cumulative[at];
+    drop_front(d.log_s, at);
+    drop_front(d.density_log, at);
+    drop_front(d.weight, at);
+    drop_front(d.cumulative, at);
+    drop_front(law.nodes, at);
+    for (double& c : d.cumulative) c += shift;
+    // The node at the cut keeps what of its weight lies above.
+    const double above = counted - (mass_of(d.atoms) - atoms_below) - mass_by_weights(d, 1);
+    d.weight.front() = std::max(0.0, above) / d.density_log.front();
+    std::erase_if(d.support, [&](const auto& band) { return band.log_upper < x; });
+    if (!d.support.empty()) d.support.front().log_lower = -infinity;
+    d.mass_below = rest;
+    d.tail_exponent = 1;
+    if (log_mean && std::isfinite(*log_mean)) {
+        const double depth = x - (*log_mean - log_sum(d)) / rest;
+        if (depth > 0) d.tail_exponent = 1 / depth;
+    }
+    law.complete = true;
+    law.uncertified = 0;
+    law.mass_error = 0;
+    law.message = "certified";
+    return Unresolved{rest, x};
+}
+
+}  // namespace spectra::dyson

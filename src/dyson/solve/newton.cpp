@@ -1,0 +1,128 @@
+#include "dyson/solve/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace spectra::dyson {
+namespace {
+
+// Relative imaginary part below which a solution at real ω is tried as real. A square-root edge
+// reaches it at a relative distance of 1e-16, so nothing inside the support is mistaken for a gap.
+constexpr double real_slack = 1e-8;
+constexpr int max_halvings = 5;
+
+/// How much of the wrong sign rounding may leave in an imaginary part, relative to its modulus. A
+/// layer far from the scale of s has parameters that are real but for as little as that.
+double sign_slack(const Frequency& omega) {
+    const double height = omega.direction.imag();
+    return height == 0 ? real_slack : std::min(1e-9, 1e-3 * height);
+}
+
+struct Iteration {
+    bool converged = false;
+    double residual = 1;
+    double floor = 0;
+};
+
+/// How far the Newton step at m moves when m and the scale of ω move by a few ulps: what rounding in
+/// the evaluation, amplified by the linearised equation, leaves undetermined in the unknowns.
+double jitter(Equation& equation, const Frequency& omega, const Unknowns& m, int& steps, int& probes) {
+    Unknowns reference, moved, perturbed(m.size());
+    if (!equation.newton_step(omega, m, reference)) return std::numeric_limits<double>::infinity();
+    ++steps, ++probes;
+    double largest = 0;
+    for (int k = 0; k < 2; ++k) {
+        for (Eigen::Index i = 0; i < m.size(); ++i)
+            perturbed(i) = m(i) * (1 + ((i * 7 + i / 3 + k) % 2 == 0 ? 0x1p-51 : -0x1p-51));
+        Frequency nearby = omega;
+        nearby.log_scale += (k + 1) * 0x1p-50 * (1 + std::abs(omega.log_scale));
+        if (!equation.newton_step(nearby, perturbed, moved)) return std::numeric_limits<double>::infinity();
+        ++steps, ++probes;
+        largest = std::max(largest, (moved - reference).cwiseAbs().maxCoeff());
+    }
+    return largest;
+}
+
+Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int max_steps, int& steps,
+                  int& probes) {
+    const double slack = sign_slack(omega);
+    Iteration result;
+    Unknowns delta, trial;
+    double previous = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < max_steps; ++k) {
+        ++steps;
+        if (!equation.newton_step(omega, m, delta)) return result;
+        const double step = delta.cwiseAbs().maxCoeff();
+        if (!std::isfinite(step) || step > 1e8) return result;
+        double fraction = step > 2 ? 2 / step : 1;
+        trial = equation.moved(m, delta, fraction);
+        for (int h = 0; h < max_halvings && step > real_slack; ++h) {
+            if (equation.admissible(omega, trial, -slack)) break;
+            fraction /= 2;
+            trial = equation.moved(m, delta, fraction);
+        }
+        m = trial;
+        result.residual = step;
+        if (fraction == 1 && step <= certified_step) {
+            result.converged = true;
+            return result;
+        }
+        // Rounding has stopped the convergence: is that where conditioning says it must stop?
+        if (step < 1e-5 && step > 0.2 * previous && fraction == 1) {
+            result.floor = 30 * jitter(equation, omega, m, steps, probes);
+            result.converged = step <= result.floor && result.floor < 1e-4;
+            return result;
+        }
+        previous = step;
+    }
+    return result;
+}
+
+}  // namespace
+
+bool continues_above(Equation& equation, const Frequency& omega, const Unknowns& m) {
+    constexpr double height = 1e-5;
+    Unknowns delta;
+    const Frequency above{omega.log_scale, omega.direction * Complex(1, height)};
+    if (!equation.newton_step(above, m, delta)) return false;
+    const Unknowns scale = equation.scale(m);
+    const Unknowns slope = Complex(0, 1) * scale.cwiseProduct(delta).imag().cast<Complex>() / height;
+    return equation.admissible(omega, slope + m, -1e-6);
+}
+
+Solution newton(Equation& equation, const Frequency& omega, const Unknowns& guess, int max_steps) {
+    Solution solution;
+    solution.omega = omega;
+    solution.m = guess;
+    const bool real_axis = omega.direction.imag() == 0;
+    Iteration it = iterate(equation, omega, solution.m, max_steps, solution.steps, solution.probes);
+    solution.residual = it.residual;
+    solution.floor = it.floor;
+    if (!it.converged || !solution.m.allFinite()) return solution;
+    if (!real_axis) {
+        if (equation.admissible(omega, solution.m, -sign_slack(omega))) solution.state = State::certified;
+        return solution;
+    }
+    // Inside the support: complex, and no imaginary part of the wrong sign. Where a layer is far from
+    // the scale of s its own parameter may be real to rounding, so signs are judged to that.
+    const double rounding = std::max({1e-13, 10 * solution.floor, 10 * solution.residual});
+    const double imaginary =
+        solution.m.imag().cwiseQuotient(equation.scale(solution.m).cwiseAbs()).cwiseAbs().maxCoeff();
+    if (imaginary > std::max(real_slack, 10 * rounding) &&
+        equation.admissible(omega, solution.m, -rounding)) {
+        solution.state = State::certified;
+        return solution;
+    }
+    Unknowns real_part = solution.m.real().cast<Complex>();
+    if (imaginary > 1e-5) return solution;
+    it = iterate(equation, omega, real_part, max_steps, solution.steps, solution.probes);
+    if (!it.converged || !equation.stable_in_gap(omega, real_part)) return solution;
+    solution.m = real_part;
+    solution.residual = it.residual;
+    solution.floor = it.floor;
+    solution.state = State::gap;
+    return solution;
+}
+
+}  // namespace spectra::dyson

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "dyson/solve/equation.hpp"
+#include "dyson/solve/newton.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace spectra::dyson {
+
+/// Finds the right solution anywhere, by continuation from |ω| → ∞, where it is known.
+///
+/// The companion line Im ω = ½ Re ω runs from there to any scale without failing, unless the support has
+/// gaps of tens of e-folds, in whose middle the parts of the unknowns that belong to bands far above and
+/// far below differ by more than rounding allows; where the equation offers a start on the imaginary
+/// axis, points of the line are reached from there instead. A point next to or on the real axis is reached
+/// from a guess (a neighbour) or, where that is not certified, by descending from the companion. Solutions
+/// depend on the point and the guess alone, not on what was solved before.
+class Tracker {
+public:
+    /// log_far: ln of a scale above the support; anchors: ln of scales near which points will be asked for
+    /// (others work, at more cost).
+    Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector<double> anchors);
+    Tracker(const Tracker& other);
+    Tracker& operator=(const Tracker&) = delete;
+
+    /// At ω = e^{log_s}(1 + i·tilt), tilt ≥ 0. `guess` may be null. A failed solution holds the
+    /// nearest certified one above the axis.
+    Solution solve(double log_s, double tilt, const Unknowns* guess = nullptr);
+
+    /// The same from the guess alone: failed where Newton does not converge to a certified solution.
+    Solution try_from(double log_s, double tilt, const Unknowns& guess);
+
+    /// At real ω, by steps along the axis from a solution there; failed where these would have to be short.
+    Solution walk(const Solution& from, double log_s);
+
+    /// At any ω with Im ω > 0, Re ω ≥ 0 (g(−ω̄) = −conj g(ω) gives the rest).
+    Solution solve(Complex omega);
+
+    /// Mass of {ln s' ≤ log_s}: (2/π) ∫_0^∞ Re g(s + it) dt along a vertical line, where g is smooth.
+    /// Independent of any density; good to 1e-8 in a gap.
+    double cumulative(double log_s);
+
+    Equation& equation() { return *equation_; }
+    const Equation& equation() const { return *equation_; }
+    long newton_steps() const { return newton_steps_; }
+    int descents() const { return descents_; }
+    double passes() const { return equation_->passes(); }
+
+private:
+    Solution attempt(const Frequency& omega, const Unknowns& guess, int max_steps = 25);
+    Solution companion(double log_s);
+    Solution from_start(double log_s);
+    /// At the imaginary ω of that scale, from weaker noise, where the start is closer.
+    Solution from_weaker_noise(double log_s);
+    /// Follows the straight path of directions, then scales, from a solution; halves steps that fail.
+    Solution follow(const Solution& from, const Frequency& to);
+
+    std::unique_ptr<Equation> equation_;
+    std::vector<Solution> companions_;  ///< by decreasing scale
+    long newton_steps_ = 0;
+    int descents_ = 0;
+};
+
+/// Newton steps after which a search is given up: more where unknowns are few and a step is cheap, fewer
+/// where they are many.
+long search_steps(const Equation& equation);
+
+}  // namespace spectra::dyson

@@ -1,0 +1,234 @@
+#include "jacobian/script_module.hpp"
+
+#include <caffe2/serialize/read_adapter_interface.h>
+#include <caffe2/serialize/versions.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include "weightfile/bytes.hpp"
+#include "weightfile/script_scan.hpp"
+#include "weightfile/tensor_file.hpp"
+#include "weightfile/torch_file.hpp"
+#include "random/stream.hpp"
+
+namespace spectra::jacobian {
+
+using weightfile::refuse;
+using torch::Tensor;
+
+namespace {
+
+/// The number in the record `version`; nothing where there is none.
+std::optional<std::uint64_t> format_version(const weightfile::ZipArchive& archive, const std::string& root) {
+    for (const auto* const record : {"version", ".data/version"})
+        if (const auto* const entry = archive.find(root + record)) {
+            const auto text = archive.unpacked(*entry, 64);
+            std::uint64_t version = 0;
+            if (std::from_chars(text.data(), text.data() + text.size(), version).ec == std::errc())
+                return version;
+        }
+    return std::nullopt;
+}
+
+/// Lets Torch read bytes in memory.
+class BytesReader : public caffe2::serialize::ReadAdapterInterface {
+public:
+    explicit BytesReader(weightfile::Bytes bytes) : bytes_(bytes) {}
+    std::size_t size() const override { return bytes_.size(); }
+    std::size_t read(std::uint64_t at, void* out, std::size_t count, const char*) const override {
+        if (at >= bytes_.size()) return 0;
+        count = std::min<std::size_t>(count, bytes_.size() - at);
+        std::memcpy(out, bytes_.data() + at, count);
+        return count;
+    }
+
+private:
+    weightfile::Bytes bytes_;
+};
+
+/// The line of an exception that says what happened: the operator's own, after the interpreter's traceback.
+std::string reason(const std::exception& error) {
+    std::string text = error.what();
+    if (const auto* const torch_error = dynamic_cast<const c10::Error*>(&error))
+        text = torch_error->what_without_backtrace();
+    text = text.substr(0, text.find("\nException raised from"));
+    constexpr std::string_view mark = "RuntimeError: ";
+    if (const auto at = text.rfind(mark); at != std::string::npos) text = text.substr(at + mark.size());
+    while (!text.empty() && text.front() == '\n') text.erase(0, 1);
+    return text.substr(0, text.find('\n'));
+}
+
+/// What stands after "Unknown builtin op: ", up to the full stop; empty where it is another error.
+std::string unknown_operator(const std::exception& error) {
+    const std::string text = error.what();
+    constexpr std::string_view mark = "Unknown builtin op: ";
+    const auto at = text.find(mark);
+    if (at == std::string::npos) return "";
+    const auto begin = at + mark.size();
+    return text.substr(begin, text.find_first_of(". \n", begin) - begin);
+}
+
+/// Gives floating-point parameters and buffers another type while it lives; whole numbers stay.
+class Retyped {
+public:
+    Retyped(torch::jit::Module& module, torch::ScalarType type) {
+        const auto change = [&](Tensor t) {
+            if (!t.is_floating_point() || t.scalar_type() == type) return;
+            before_.emplace_back(t, t.scalar_type());
+            t.set_data(t.detach().to(type));
+        };
+        for (const Tensor& t : module.parameters()) change(t);
+        for (const Tensor& t : module.buffers()) change(t);
+    }
+    ~Retyped() {
+        for (auto& [t, type] : before_) t.set_data(t.detach().to(type));
+    }
+    Retyped(const Retyped&) = delete;
+    Retyped& operator=(const Retyped&) = delete;
+
+private:
+    std::vector<std::pair<Tensor, torch::ScalarType>> before_;
+};
+
+Tensor first_tensor(const c10::IValue& value, const std::string& where) {
+    if (value.isTensor()) return value.toTensor();
+    if (value.isTuple() && !value.toTupleRef().elements().empty())
+        return first_tensor(value.toTupleRef().elements()[0], where);
+    if (value.isTensorList() && !value.toTensorVector().empty()) return value.toTensorVector().front();
+    refuse(where, fmt::format("gives a {}; a tensor, or a tuple or list that begins with one, is needed",
+                              value.tagKind()));
+}
+
+bool is_whole(weightfile::Dtype dtype) {
+    return dtype >= weightfile::Dtype::i64 && dtype <= weightfile::Dtype::boolean;
+}
+
+}  // namespace
+
+ScriptModule::ScriptModule(const std::filesystem::path& file, torch::Device device)
+    : where_(file.string()), device_(device) {
+    // What is scanned is what is loaded: a copy, which nobody else can change meanwhile.
+    std::vector<std::byte> bytes;
+    {
+        const weightfile::MappedFile mapped(where_);
+        bytes.assign(mapped.bytes().begin(), mapped.bytes().end());
+    }
+    const auto kind = weightfile::TensorFile::from_bytes(bytes, where_).kind();
+    if (kind != weightfile::Kind::torch_script)
+        refuse(where_, fmt::format("is {}, not a TorchScript module", weightfile::name(kind)));
+    const weightfile::ZipArchive archive(bytes, where_);
+    const auto root = weightfile::torch_root(archive, where_);
+    weightfile::refuse_unsafe_script(archive, root, where_);
+    const auto format = format_version(archive, root);
+    constexpr auto newest = caffe2::serialize::kMaxSupportedFileFormatVersion;
+    if (format && *format > newest)
+        refuse(where_,
+               fmt::format("is in format {} of a newer PyTorch; this program's Torch {} reads up to {}",
+                           *format, TORCH_VERSION, newest));
+    try {
+        module_ = std::make_shared<torch::jit::Module>(
+            torch::jit::load(std::make_shared<BytesReader>(bytes), device));
+    } catch (const std::exception& error) {
+        if (const auto op = unknown_operator(error); !op.empty())
+            refuse(where_,
+                   fmt::format("calls {}, which this program's Torch {} does not have (file format {}; a "
+                               "newer PyTorch saved it?)",
+                               op, TORCH_VERSION, format.value_or(0)));
+        refuse(where_, fmt::format("cannot be loaded by Torch {}: {}", TORCH_VERSION, reason(error)));
+    }
+    module_->eval();
+    const auto see = [&](const Tensor& t) {
+        if (!t.is_floating_point()) return false;
+        precision_ = t.scalar_type();
+        return true;
+    };
+    bool found = false;
+    for (const Tensor& t : module_->parameters()) {
+        if (!found) found = see(t);
+        t.set_requires_grad(false);
+    }
+    for (const Tensor& t : module_->buffers())
+        if (!found) found = see(t);
+}
+
+Tensor ScriptModule::forward(const Tensor& x) const {
+    // Plain operators: compiled graphs are for many runs, and have gradients of their own.
+    const torch::jit::GraphOptimizerEnabledGuard as_written(false);
+    return first_tensor(module_->forward({x}), where_);
+}
+
+bool ScriptModule::runs(const Tensor& x) const {
+    const torch::NoGradGuard no_grad;
+    try {
+        forward(x);
+        return true;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+ScriptModule::Result ScriptModule::law(const Tensor& input, const Options& options) const {
+    if (!input.is_floating_point())
+        refuse(where_, fmt::format("cannot be differentiated with respect to {} numbers; give it floats",
+                                   c10::toString(input.scalar_type())));
+    Result out;
+    std::optional<Retyped> widened;
+    auto x = input.detach().to(device_);
+    if (options.double_precision) {
+        widened.emplace(*module_, torch::kDouble);
+        x = x.to(torch::kDouble);
+        if (!runs(x)) widened.reset();
+    }
+    out.double_precision = widened.has_value() || precision_ == torch::kDouble;
+    if (!widened) x = x.to(precision_);
+    JacobianLawOptions how = options;
+    try {
+        if (x.dim() > 1 && x.size(0) == 1) {
+            const BatchFunction batched = [this](const Tensor& batch) { return forward(batch); };
+            out.batched = takes_batches(batched, x[0]);
+            if (out.batched) out.law = jacobian_law(batched, x[0], how);
+        }
+        if (!out.batched) {
+            how.batched = false;
+            out.law =
+                jacobian_law([this](const Tensor& one) { return forward(one[0]).unsqueeze(0); }, x, how);
+        }
+    } catch (const std::invalid_argument&) {
+        throw;
+    } catch (const std::exception& error) {
+        refuse(where_, reason(error));
+    }
+    return out;
+}
+
+Tensor read_input(const std::filesystem::path& file) {
+    const auto opened = weightfile::TensorFile::open(file);
+    const auto& all = opened.tensors();
+    const weightfile::Tensor* chosen = all.size() == 1 ? &all.front() : nullptr;
+    for (const auto* const key : {"input", "x"})
+        if (chosen == nullptr) chosen = opened.find(key);
+    if (chosen == nullptr)
+        refuse(opened.where(),
+               fmt::format("has {} tensors; one, or one of key \"input\" or \"x\", is needed", all.size()));
+    const auto values = opened.read_doubles(*chosen);
+    std::vector<int64_t> shape(chosen->shape.begin(), chosen->shape.end());
+    auto out = torch::empty(shape, torch::kDouble);
+    std::copy(values.begin(), values.end(), out.data_ptr<double>());
+    return is_whole(chosen->dtype) ? out.to(torch::kLong) : out;
+}
+
+Tensor drawn_input(const std::vector<int64_t>& shape, std::uint64_t seed, std::uint32_t number) {
+    auto out = torch::empty(shape, torch::kDouble);
+    random::Stream(seed, random::Purpose::batch, 0, number)
+        .fill_normal({out.data_ptr<double>(), static_cast<std::size_t>(out.numel())});
+    return out;
+}
+
+}  // namespace spectra::jacobian

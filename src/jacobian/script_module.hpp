@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jacobian/jacobian_law.hpp"
+#include "jacobian/torch.hpp"
+
+namespace spectra::jacobian {
+
+/// A TorchScript module from a file, in evaluation mode: y = module(x), one tensor in, one out (the first of
+/// a tuple or list). Whatever is wrong throws std::invalid_argument, one line that begins with the file's
+/// name.
+///
+/// A module is a program. Loading and running it runs its author's code, within what
+/// weightfile::refuse_unsafe_script leaves it, which is applied first.
+///
+/// The file says by a number (the record `version`) which format it is in, not which PyTorch wrote it.
+/// PyTorch refuses numbers above its own; here such a file is refused with both numbers and the version of
+/// this Torch. One of a known number may still call an operator that only newer versions have: the message
+/// then names the operator and both.
+class ScriptModule {
+public:
+    explicit ScriptModule(const std::filesystem::path& file, torch::Device device = torch::kCPU);
+
+    /// Of the module's parameters and buffers: the type of the first that is a float; float32 without any.
+    torch::ScalarType precision() const { return precision_; }
+
+    struct Options : JacobianLawOptions {
+        /// Weights and input widened. Modules that insist on float32 inside are measured as they are.
+        bool double_precision = true;
+    };
+    struct Result {
+        JacobianLaw law;
+        bool double_precision = false;  ///< what it was measured in
+        bool batched = false;  ///< the input's first dimension, of size 1, is a batch's: it was replicated
+    };
+    /// The law of ∂y/∂x, both flattened, at an input as the module takes it.
+    Result law(const torch::Tensor& input, const Options& options) const;
+
+private:
+    torch::Tensor forward(const torch::Tensor& x) const;
+    bool runs(const torch::Tensor& x) const;
+
+    std::string where_;
+    std::shared_ptr<torch::jit::Module> module_;
+    torch::Device device_;
+    torch::ScalarType precision_ = torch::kFloat;
+};
+
+/// The tensor of a torch.save or safetensors file: the only one, or that of key "input" or "x". In double;
+/// whole numbers as int64.
+torch::Tensor read_input(const std::filesystem::path& file);
+
+/// N(0, 1) numbers, the same in every run for a seed and a number.
+torch::Tensor drawn_input(const std::vector<int64_t>& shape, std::uint64_t seed, std::uint32_t number = 0);
+
+}  // namespace spectra::jacobian

@@ -1,0 +1,354 @@
+#include "mixers/cayley.hpp"
+#include "mixers/permutation.hpp"
+#include "mixers/spectral_sphere.hpp"
+#include "base/text.hpp"
+#include "layouts/connection_names.hpp"
+#include "layouts/family.hpp"
+#include "layouts/layout.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+/// Hyper-connections and their manifold-constrained relatives. Their code contracts 's t, s d → t d', so that
+/// the mixer as it acts is A = Hᵀ everywhere here.
+namespace spectra::layouts {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+/// W as it is stored, fn (inputs×outputs), applied to x: fnᵀx. Where x is 0 the tensor is not read.
+VectorXd projected(const Weights& weights, const std::string& key, const VectorXd& x, Index columns) {
+    weights.expect_shape(key, {x.size(), columns});
+    if (x.isZero(0)) return VectorXd::Zero(columns);
+    return weights.matrix(key, x.size(), columns).transpose() * x;
+}
+
+/// `of` this connection: "name.key", or "key" where it has no name.
+std::string of(const std::string& name, const char* key) {
+    return name.empty() ? key : name + "." + key;
+}
+
+/// √width·x/|x| times (gamma + 1), of norm.gamma.
+VectorXd gamma_normed(const Weights& weights, const std::string& name, const VectorXd& x) {
+    const VectorXd gain = weights.numbers(of(name, "norm.gamma"), x.size()).array() + 1;
+    return length_normed(x).cwiseProduct(gain);
+}
+
+// --- tokenbender: static logits; Sinkhorn at a temperature, pre and post by softmax
+
+bool fits_tokenbender(const Weights& weights) {
+    return any_key(weights, ".H_res_logits");
+}
+
+void read_tokenbender(const Weights& weights, const InputPoint& /*input*/, Stack& stack) {
+    if (const auto map = weights.text_setting("mhc_h_res_proj"); !map.empty() && map != "sinkhorn")
+        weights.refuse(fmt::format("config: mhc_h_res_proj is {}; accepted: sinkhorn", in_quotes(map)));
+    FamilyOptions options;
+    options.sweeps = weights.count_setting("sinkhorn_iters", 10);
+    options.temperature = weights.setting("sinkhorn_tau", 0.05);
+    if (!(options.temperature > 0))
+        weights.refuse(fmt::format("its setting sinkhorn_tau is {}; accepted: above 0", options.temperature));
+    stack.input = "every input";
+    for (const auto& name : connection_names(weights, ending_in({".H_res_logits"}))) {
+        const auto key = of(name, "H_res_logits");
+        const MatrixXd logits = weights.matrix(key, -1);
+        const Index n = logits.rows();
+        if (n == 0) weights.refuse(weights.at(key), "is empty");
+        weights.expect_shape(key, {n, n});
+        Connection c{name, {}, {}, {}};
+        c.mixer = mixer_of("bistochastic", logits.reshaped<Eigen::RowMajor>(), static_cast<int>(n), options)
+                      .transpose();
+        c.pre = mixers::softmax(weights.numbers(of(name, "H_pre_logits"), n));
+        if (const auto post = of(name, "H_post_logits"); weights.has(post))
+            c.post = mixers::softmax(weights.numbers(post, n));
+        if (const auto* const gamma = weights.find(of(name, "norm.gamma")); gamma && gamma->shape.size() == 1)
+            stack.width = static_cast<int>(gamma->shape[0]);
+        add_connection(weights, std::move(c), stack);
+    }
+}
+
+// --- mhc-lite: RMSNorm of all streams; [pre | permutations], or [pre | logits] of its mhc.py
+
+/// Projects all streams at once, so that it has a column for each number of static_alpha.
+bool fits_mhc_lite(const Weights& weights) {
+    for (const auto& key : weights.keys())
+        if (const auto name = ending_in({".static_alpha"})(key)) {
+            const auto* const fn = weights.find(of(*name, "dynamic_alpha_fn"));
+            return fn != nullptr && fn->shape.size() == 2 && weights.has(of(*name, "residual_scale")) &&
+                   fn->shape[1] == weightfile::element_count(weights.at(key).shape);
+        }
+    return false;
+}
+
+struct Alpha {
+    VectorXd pre, raw;
+    int streams = 0;
+    const char* family = "";
+};
+
+/// static_alpha split into what is read and what is mixed.
+Alpha static_alpha(const Weights& weights, const std::string& key) {
+    const auto& tensor = weights.at(key);
+    Alpha a;
+    if (tensor.shape.size() == 1) {
+        for (int n = 1; n <= 7; ++n)
+            if (n + std::lround(std::tgamma(n + 1)) == static_cast<long>(tensor.shape[0])) a.streams = n;
+        if (a.streams == 0) weights.refuse(tensor, "must have n + n! elements, n pre and n! permutations");
+        const VectorXd all = weights.numbers(key);
+        a.pre = all.head(a.streams);
+        a.raw = all.tail(all.size() - a.streams);
+        a.family = "permutation";
+        return a;
+    }
+    const MatrixXd all = weights.matrix(key, -1);
+    if (all.rows() == 0 || all.cols() != all.rows() + 1)
+        weights.refuse(tensor, "must be n×(n + 1), pre and the n×n rest");
+    a.streams = static_cast<int>(all.rows());
+    a.pre = all.col(0);
+    a.raw = all.rightCols(a.streams).reshaped<Eigen::RowMajor>();
+    a.family = "bistochastic";
+    return a;
+}
+
+void read_mhc_lite(const Weights& weights, const InputPoint& input, Stack& stack) {
+    FamilyOptions options;
+    options.sweeps = 20;
+    options.columns_first = true;
+    for (const auto& name : connection_names(weights, ending_in({".static_alpha"}))) {
+        auto a = static_alpha(weights, of(name, "static_alpha"));
+        const Index n = a.streams, size = n + a.raw.size();
+        const auto fn = of(name, "dynamic_alpha_fn");
+        weights.expect_shape(fn, {-1, size});
+        const auto channels = static_cast<Index>(weights.at(fn).shape[0]);
+        if (channels % n != 0)
+            weights.refuse(weights.at(fn), fmt::format("must have rows for {} streams", n));
+        stack.width = static_cast<int>(channels / n);
+        const VectorXd x = gamma_normed(weights, name, input.at(channels, stack.connections.size()));
+        const VectorXd dynamic = projected(weights, fn, x, size);
+        const double pre_scale = weights.scalar(of(name, "pre_branch_scale"));
+        const double scale = weights.scalar(of(name, "residual_scale"));
+        if (a.raw.size() == n * n && std::string_view(a.family) == "bistochastic") {
+            const MatrixXd both = by_rows(dynamic, a.streams, a.streams + 1);
+            a.pre += pre_scale * both.col(0);
+            a.raw += scale * both.rightCols(n).reshaped<Eigen::RowMajor>();
+        } else {
+            a.pre += pre_scale * dynamic.head(n);
+            a.raw += scale * dynamic.tail(a.raw.size());
+        }
+        Connection c{name, mixer_of(a.family, a.raw, a.streams, options).transpose(), sigmoid(a.pre), {}};
+        if (const auto beta = of(name, "static_beta"); weights.has(beta))
+            c.post = 2 * sigmoid(weights.numbers(beta, n) +
+                                 weights.scalar(of(name, "h_post_scale")) *
+                                     projected(weights, of(name, "dynamic_beta_fn"), x, n));
+        add_connection(weights, std::move(c), stack);
+    }
+}
+
+// --- lucidrains' hyper-connections: every stream normalised by itself; with residual_scale the constrained
+// ones, with dynamic_alpha_scale the free ones
+
+bool fits_hyper_connections(const Weights& weights) {
+    return any_key(weights, ".static_alpha") && any_key(weights, ".dynamic_alpha_fn") &&
+           any_key(weights, ".static_beta");
+}
+
+/// Row s: gamma_normed stream s.
+MatrixXd normed_streams(const Weights& weights, const std::string& name, const VectorXd& x, int streams) {
+    MatrixXd rows = by_rows(x, streams, static_cast<int>(x.size()) / streams);
+    for (Index s = 0; s < streams; ++s) rows.row(s) = gamma_normed(weights, name, rows.row(s)).transpose();
+    return rows;
+}
+
+/// The proposals of dynamic_alpha_fn, (d, n + 1) or (P, d, n + 1): one d×(n + 1) matrix each.
+std::vector<MatrixXd> proposals(const Weights& weights, const std::string& key, int streams) {
+    const auto& tensor = weights.at(key);
+    const auto& shape = tensor.shape;
+    if ((shape.size() != 2 && shape.size() != 3) || shape.back() != static_cast<std::uint64_t>(streams) + 1)
+        weights.refuse(tensor, fmt::format("must be d×{0} or P×d×{0}", streams + 1));
+    const auto d = static_cast<Index>(shape[shape.size() - 2]);
+    const Index count = shape.size() == 3 ? static_cast<Index>(shape[0]) : 1;
+    const Index size = d * (streams + 1);
+    const VectorXd all = weights.numbers(key);
+    std::vector<MatrixXd> each;
+    for (Index p = 0; p < count; ++p)
+        each.push_back(by_rows(all.segment(p * size, size), static_cast<int>(d), streams + 1));
+    if (each.empty() || d == 0) weights.refuse(tensor, "is empty");
+    return each;
+}
+
+/// Without residual_scale: alpha as it is, the dynamic part tanh.
+void read_hyper_connections(const Weights& weights, const InputPoint& input, Stack& stack) {
+    if (weights.setting("hc_num_streams", 0) > 0)
+        weights.refuse(
+            "hyper-connections of code that computes the mixing of streams and does not apply it "
+            "(config has hc_num_streams, and there are no H_res_logits): every mixer is the identity");
+    FamilyOptions options;
+    options.sweeps = 20;
+    options.columns_first = true;
+    for (const auto& name : connection_names(weights, ending_in({".static_alpha"}))) {
+        const auto a = static_alpha(weights, of(name, "static_alpha"));
+        if (std::string_view(a.family) == "permutation")
+            weights.refuse(weights.at(of(name, "static_alpha")), "must be n×(n + 1), pre and the n×n rest");
+        const int n = a.streams;
+        const bool constrained = weights.has(of(name, "residual_scale"));
+        const auto fns = proposals(weights, of(name, "dynamic_alpha_fn"), n);
+        const Index d = fns.front().rows();
+        stack.width = static_cast<int>(d);
+        const MatrixXd x = normed_streams(weights, name, input.at(d * n, stack.connections.size()), n);
+        const auto act = [&](const MatrixXd& y) { return constrained ? y : MatrixXd(y.array().tanh()); };
+        const double pre_scale =
+            weights.scalar(of(name, constrained ? "pre_branch_scale" : "dynamic_alpha_scale"));
+        const double scale = constrained ? weights.scalar(of(name, "residual_scale")) : pre_scale;
+
+        Connection c{name, Mixer::Zero(n, n), VectorXd::Zero(n), {}};
+        const double share = 1 / static_cast<double>(fns.size());
+        for (const auto& fn : fns) {
+            const MatrixXd dynamic = act(x * fn);
+            const VectorXd pre = a.pre + pre_scale * dynamic.col(0);
+            const VectorXd raw = a.raw + scale * dynamic.rightCols(n).reshaped<Eigen::RowMajor>();
+            c.pre += share * (constrained ? sigmoid(pre) : pre);
+            c.mixer += share * mixer_of(constrained ? "bistochastic" : "matrix", raw, n, options).transpose();
+        }
+        if (const auto beta = of(name, "static_beta"); weights.has(beta)) {
+            const MatrixXd moved = act(x * weights.numbers(of(name, "dynamic_beta_fn"), d));
+            const double post_scale =
+                weights.scalar(of(name, constrained ? "h_post_scale" : "dynamic_beta_scale"));
+            c.post = weights.numbers(beta, n) + post_scale * moved.col(0);
+            if (constrained) c.post = 2 * sigmoid(c.post);
+        }
+        add_connection(weights, std::move(c), stack);
+    }
+}
+
+// --- s2HC: J + U_Z U Σ Vᵀ U_Zᵀ; [skew U, skew V, Σ logits], the skews γ tanh, U and V (I + S)⁻¹(I − S)
+
+bool fits_s2hc(const Weights& weights) {
+    return any_key(weights, ".static_alpha_residual") && any_key(weights, ".residual_rot_scale_u");
+}
+
+Mixer sphere(const Weights& weights, const std::string& name, const VectorXd& raw, int n) {
+    const Index skews = (n - 1) * (n - 2) / 2;
+    const auto rotation = [&](const char* gamma, Index begin) -> MatrixXd {
+        const VectorXd upper = weights.scalar(of(name, gamma)) * raw.segment(begin, skews).array().tanh();
+        return mixers::cayley_transform(-skew_of(upper, n - 1));
+    };
+    return mixers::spectral_sphere(rotation("gamma_u", 0), raw.tail(n - 1).array().tanh(),
+                                   rotation("gamma_v", skews));
+}
+
+void read_s2hc(const Weights& weights, const InputPoint& input, Stack& stack) {
+    for (const auto& name : connection_names(weights, ending_in({".static_alpha_residual"}))) {
+        const auto key = of(name, "static_alpha_residual");
+        VectorXd raw = weights.numbers(key);
+        const auto streams = streams_of("spectral-sphere", static_cast<std::uint64_t>(raw.size()));
+        if (!streams) weights.refuse(weights.at(key), "must have (n − 1)² elements");
+        const int n = *streams;
+        const auto fn = of(name, "to_alpha_residual.weight");
+        weights.expect_shape(fn, {raw.size(), -1});
+        const auto channels = static_cast<Index>(weights.at(fn).shape[1]);
+        if (channels == 0 || channels % n != 0)
+            weights.refuse(weights.at(fn), fmt::format("must have columns for {} streams", n));
+        stack.width = static_cast<int>(channels / n);
+        const VectorXd x = gamma_normed(weights, name, input.at(channels, stack.connections.size()));
+
+        const Index skews = (n - 1) * (n - 2) / 2;
+        const VectorXd dynamic = linear(weights, of(name, "to_alpha_residual"), x);
+        raw.head(skews) += weights.scalar(of(name, "residual_rot_scale_u")) * dynamic.head(skews);
+        raw.segment(skews, skews) +=
+            weights.scalar(of(name, "residual_rot_scale_v")) * dynamic.segment(skews, skews);
+        raw.tail(n - 1) += weights.scalar(of(name, "residual_val_scale")) * dynamic.tail(n - 1);
+
+        Connection c{name, sphere(weights, name, raw, n).transpose(), {}, {}};
+        c.pre = sigmoid(weights.numbers(of(name, "static_alpha_pre"), n) +
+                        weights.scalar(of(name, "pre_branch_scale")) *
+                            linear(weights, of(name, "to_alpha_pre"), x, n));
+        if (const auto beta = of(name, "static_beta"); weights.has(beta))
+            c.post = 2 * sigmoid(weights.numbers(beta, n) + weights.scalar(of(name, "h_post_scale")) *
+                                                                linear(weights, of(name, "to_beta"), x, n));
+        add_connection(weights, std::move(c), stack);
+    }
+}
+
+// --- DeepSeek-V4: [n pre, n post, n² res] from one projection of all streams, one scale each
+
+constexpr double deepseek_epsilon = 1e-6;
+
+/// hc_attn_fn, …, and attn_hc.fn, … as they are also called.
+std::optional<std::string> deepseek_name(const std::string& key) {
+    if (key.starts_with("mtp.") || key.find(".mtp.") != std::string::npos) return {};
+    for (const char* const suffix : {"hc_attn_fn", "hc_ffn_fn", "attn_hc.fn", "ffn_hc.fn"})
+        if (key == suffix || key.ends_with("." + std::string(suffix))) return key.substr(0, key.size() - 3);
+    return {};
+}
+
+bool fits_deepseek(const Weights& weights) {
+    for (const auto& key : weights.keys())
+        if (deepseek_name(key)) return true;
+    return false;
+}
+
+/// Row softmax + ε, columns, then rows and columns 19 times; ε is added to every sum.
+Mixer deepseek_sinkhorn(const MatrixXd& logits) {
+    constexpr int sweeps = 20;
+    MatrixXd p = logits;
+    for (Index i = 0; i < p.rows(); ++i)
+        p.row(i) = mixers::softmax(logits.row(i)).transpose().array() + deepseek_epsilon;
+    for (int t = 0; t < sweeps; ++t) {
+        if (t > 0) {
+            const VectorXd rows = p.rowwise().sum().array() + deepseek_epsilon;
+            p.array().colwise() /= rows.array();
+        }
+        const Eigen::RowVectorXd columns = p.colwise().sum().array() + deepseek_epsilon;
+        p.array().rowwise() /= columns.array();
+    }
+    return p;
+}
+
+void read_deepseek(const Weights& weights, const InputPoint& input, Stack& stack) {
+    for (const auto& name : connection_names(weights, deepseek_name)) {
+        const std::string dot = weights.has(name + ".fn") ? "." : "_";
+        const auto fn = name + dot + "fn";
+        VectorXd mixes = weights.numbers(name + dot + "base");
+        int n = 1;
+        while (Index{n} * (n + 2) < mixes.size()) ++n;
+        if (Index{n} * (n + 2) != mixes.size())
+            weights.refuse(weights.at(name + dot + "base"), "must have n² + 2n elements");
+        const VectorXd scale = weights.numbers(name + dot + "scale", 3);
+        weights.expect_shape(fn, {mixes.size(), -1});
+        const auto channels = static_cast<Index>(weights.at(fn).shape[1]);
+        if (channels == 0 || channels % n != 0)
+            weights.refuse(weights.at(fn), fmt::format("must have columns for {} streams", n));
+        stack.width = static_cast<int>(channels / n);
+
+        if (!input.is_zero()) {
+            const VectorXd x = rms_normed(input.at(channels, stack.connections.size()), 1e-6);
+            const VectorXd dynamic = weights.matrix(fn, mixes.size(), channels) * x;
+            mixes.head(n) += scale(0) * dynamic.head(n);
+            mixes.segment(n, n) += scale(1) * dynamic.segment(n, n);
+            mixes.tail(Index{n} * n) += scale(2) * dynamic.tail(Index{n} * n);
+        }
+        add_connection(weights,
+                       {name, deepseek_sinkhorn(by_rows(mixes.tail(Index{n} * n), n, n)).transpose(),
+                        sigmoid(mixes.head(n)).array() + deepseek_epsilon, 2 * sigmoid(mixes.segment(n, n))},
+                       stack);
+    }
+}
+
+}  // namespace
+
+const Layout tokenbender_layout{"tokenbender", "*.H_res_logits", fits_tokenbender, read_tokenbender};
+const Layout mhc_lite_layout{"mhc-lite",
+                             "*.static_alpha, *.residual_scale, and *.dynamic_alpha_fn of all streams",
+                             fits_mhc_lite, read_mhc_lite};
+const Layout hyper_connections_layout{"hyper-connections",
+                                      "*.static_alpha, *.dynamic_alpha_fn, *.static_beta",
+                                      fits_hyper_connections, read_hyper_connections};
+const Layout s2hc_layout{"s2hc", "*.static_alpha_residual, *.residual_rot_scale_u", fits_s2hc, read_s2hc};
+const Layout deepseek_layout{"deepseek-v4", "layers.*.hc_attn_fn, hc_attn_base, hc_attn_scale", fits_deepseek,
+                             read_deepseek};
+
+}  // namespace spectra::layouts

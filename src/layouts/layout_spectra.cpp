@@ -1,0 +1,123 @@
+#include "base/text.hpp"
+#include "layouts/connection_names.hpp"
+#include "layouts/family.hpp"
+#include "layouts/layout.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace spectra::layouts {
+
+namespace {
+
+/// What `spectra train` was asked for, as far as its mixers depend on it.
+struct Description {
+    std::string task, architecture, mixer;
+    int cycles = 1;
+    bool to_limit = true;  ///< Sinkhorn's map itself, whatever sinkhorn_iterations is
+    int sinkhorn_iterations = 20, cayley_iterations = 2;
+    double cayley_step = 0.1;
+
+    FamilyOptions family_options() const {
+        FamilyOptions options;
+        if (!to_limit && sinkhorn_iterations > 0) options.sweeps = sinkhorn_iterations;
+        options.cayley_iterations = iterations();
+        options.cayley_step = cayley_step;
+        return options;
+    }
+    std::optional<int> iterations() const {
+        return cayley_iterations > 0 ? std::optional(cayley_iterations) : std::nullopt;
+    }
+};
+
+Description description_of(const Weights& weights) {
+    const auto config = weights.file().value().find("config");
+    const auto text = config ? config->text() : std::nullopt;
+    if (!text) weights.refuse("has no description of the model ('config', JSON text)");
+    const auto json = parse_json(std::string(*text), weights.file().where() + ": config");
+    Description d;
+    try {
+        d.task = json.value("task", "");
+        d.architecture = json.at("architecture").get<std::string>();
+        d.mixer = json.value("mixer", "");
+        d.cycles = json.value("cycles", d.cycles);
+        d.to_limit = json.value("sinkhorn_backward", "direct") == "direct";
+        d.sinkhorn_iterations = json.value("sinkhorn_iterations", d.sinkhorn_iterations);
+        d.cayley_iterations = json.value("cayley_iterations", d.cayley_iterations);
+        d.cayley_step = json.value("cayley_step", d.cayley_step);
+    } catch (const nlohmann::json::exception&) {
+        weights.refuse("its description ('config') is not one of spectra train");
+    }
+    const auto counted = [](int value, int least) { return value >= least && value <= 100'000; };
+    if (!counted(d.cycles, 1) || !counted(d.sinkhorn_iterations, 0) || !counted(d.cayley_iterations, 0))
+        weights.refuse("its description ('config') has cycles or iterations beyond 100000 or below 0");
+    return d;
+}
+
+std::string family_of(const Description& d) {
+    if (d.architecture == "mhc") return "bistochastic";
+    if (d.architecture == "mhc-lite") return "permutation";
+    if (d.architecture == "shc") return "spectral-sphere";
+    if (d.architecture == "hc") return "matrix";
+    return d.mixer == "hyper" ? "matrix" : d.mixer;
+}
+
+Connection read_hyper_connection(const Weights& weights, const Description& d, const std::string& name,
+                                 const InputPoint& input, std::size_t number, Stack& stack) {
+    const bool unbounded = d.architecture == "hc";
+    const auto h = read_hyper(weights, name, input, number, unbounded, stack);
+    const auto family = h.raw.size() == 0 ? "identity" : family_of(d);
+    const auto fits = [&] {
+        if (family == "grassmann") return h.raw.size() % h.streams == 0;
+        return streams_of(family, static_cast<std::uint64_t>(h.raw.size())) == h.streams;
+    };
+    if (h.raw.size() > 0 && !fits())
+        weights.refuse(weights.at(name + ".b_res"),
+                       fmt::format("does not have the numbers of a {} mixer of {} streams", in_quotes(family),
+                                   h.streams));
+    return {name, mixer_of(family, h.raw, h.streams, d.family_options()), unbounded ? h.pre : sigmoid(h.pre),
+            unbounded ? h.post : Eigen::VectorXd(2 * sigmoid(h.post)), d.architecture == "mhc"};
+}
+
+Connection read_connection(const Weights& weights, const Description& d, const std::string& name,
+                           const InputPoint& input, std::size_t number, Stack& stack) {
+    if (d.architecture == "edelta") return read_hybrid(weights, name, input, number, stack);
+    if (d.architecture == "edelta-stream") return read_stream_hybrid(weights, name, input, number, stack);
+    if (d.architecture == "jpmhc")
+        return read_jpmhc(weights, name, input, number, d.iterations(), d.cayley_step, stack);
+    return read_hyper_connection(weights, d, name, input, number, stack);
+}
+
+void expect_streams(const Weights& weights, const Description& d) {
+    const auto& a = d.architecture;
+    if (d.task == "reflection")
+        weights.refuse("a model of the task reflection is one operator, not a stack of mixers");
+    if (a == "gpt") weights.refuse("a gpt model has plain residual connections and no mixers");
+    if (a == "ddl" || a == "mgt")
+        weights.refuse(fmt::format(
+            "a {} model acts on all channels, and there are no streams that a mixer would mix", a));
+}
+
+bool fits(const Weights& weights) {
+    const auto format = weights.file().value().find("format");
+    return format && format->text() == "spectra-training";
+}
+
+void read(const Weights& weights, const InputPoint& input, Stack& stack) {
+    const auto d = description_of(weights);
+    expect_streams(weights, d);
+    // b_pre for every connection with pre and post, also one whose mixer is the identity.
+    const auto names = connection_names(
+        weights, ending_in({".b_pre", ".u_net.2.weight", ".geo_proj.2.weight", ".fused_proj.weight"}));
+    for (int cycle = 0; cycle < d.cycles; ++cycle)
+        for (const auto& name : names)
+            add_connection(weights, read_connection(weights, d, name, input, stack.connections.size(), stack),
+                           stack);
+}
+
+}  // namespace
+
+const Layout spectra_layout{"spectra", "the format 'spectra-training'", fits, read};
+
+}  // namespace spectra::layouts

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "mixers/mixer.hpp"
+
+#include <string>
+#include <vector>
+
+namespace spectra::layouts {
+
+/// One residual connection of a trained model at one input: X' = (A ⊗ I_p) X + post ⊗ F(pre · X).
+struct Connection {
+    std::string name;           ///< as its keys in the file begin: "transformer.h.3.hc_attn"
+    Mixer mixer;                ///< A as it acts, x ↦ A x on the stream axis
+    Eigen::VectorXd pre, post;  ///< what F reads and where it is written; empty where it is no such branch
+    /// F gives every stream an output of its own (mHC of the EΔ suite): post scales them, it does not copy
+    /// one.
+    bool separate_outputs = false;
+};
+
+/// The residual connections of a model in the order they are applied, two a block where a block has two.
+struct Stack {
+    std::string layout;  ///< whose keys they are: "mhc-lite", or "spectra" for a model trained here
+    std::string input;   ///< where the input-dependent part was taken: "zero input", "input 3 of 8"
+    int streams = 0;     ///< n
+    int width = 0;       ///< p; 0 where the file does not say
+    std::vector<Connection> connections;
+
+    int depth() const { return static_cast<int>(connections.size()); }
+    std::vector<Mixer> mixers() const;
+};
+
+}  // namespace spectra::layouts

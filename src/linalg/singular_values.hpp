@@ -1,0 +1,36 @@
+#pragma once
+
+#include "linalg/aligned.hpp"
+
+#include <Eigen/Core>
+
+#include <span>
+#include <vector>
+
+namespace spectra::linalg {
+
+/// ln of the singular values of N×N matrices, by LAPACK (dgesdd without vectors). Holds the workspace:
+/// one object a thread.
+class SingularValues {
+public:
+    enum class Algorithm { divide_and_conquer, qr };
+
+    explicit SingularValues(int size);
+
+    /// Writes ln s + exponent·ln 2 in ascending order, −∞ for zeros. Where divide and conquer does not
+    /// converge, QR iteration (dgesvd) is tried. False: neither did, or the matrix is not finite.
+    bool compute(Eigen::Ref<const Eigen::MatrixXd> matrix, long exponent, std::span<double> log_values,
+                 Algorithm algorithm = Algorithm::divide_and_conquer);
+
+    /// Doubles of workspace for size N, about.
+    static std::size_t workspace(std::size_t size);
+
+private:
+    bool solve(const Eigen::Ref<const Eigen::MatrixXd>& matrix, Algorithm algorithm);
+
+    int size_;
+    AlignedDoubles matrix_, values_, work_;
+    std::vector<int> integers_;
+};
+
+}  // namespace spectra::linalg

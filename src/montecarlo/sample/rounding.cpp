@@ -1,0 +1,140 @@
+#include "montecarlo/sample/rounding.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+namespace spectra::montecarlo {
+namespace {
+
+using Eigen::MatrixXd;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// E tr_p X S Yᵀ of the branches X and Y of two layers with the same weights.
+MatrixXd through_branch(const Layer& layer, const Layer& other, const MatrixXd& square) {
+    const double variance = layer.sigma * other.sigma;
+    if (layer.hyper_connection())
+        return (variance * layer.pre.dot(square * other.pre)) * layer.post * other.post.transpose();
+    const auto n = square.rows();
+    return variance * square.trace() / static_cast<double>(n) * MatrixXd::Identity(n, n);
+}
+
+/// What layer l rounds: E_l of log_floor, from the two parts of T_l.
+MatrixXd rounded(const Layer& layer, bool first, const MatrixXd& through_mixer, const MatrixXd& branch) {
+    const auto n = branch.rows();
+    MatrixXd out = layer.law ? MatrixXd(2 * branch) : MatrixXd::Zero(n, n);
+    if (first) return out;
+    out += branch;
+    out.diagonal() += through_mixer.diagonal();
+    return out;
+}
+
+Expectation of_independent(const std::vector<Layer>& layers) {
+    const auto n = layers.front().mixer.rows();
+    const double size = static_cast<double>(n);
+    MatrixXd square = MatrixXd::Identity(n, n);  // T
+    MatrixXd error = MatrixXd::Zero(n, n);       // R
+    double log_scale = 0;
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+        const auto& layer = layers[l];
+        const MatrixXd branch = through_branch(layer, layer, square);
+        const MatrixXd through_mixer = layer.mixer * square * layer.mixer.transpose();
+        error = (layer.mixer * error * layer.mixer.transpose() + through_branch(layer, layer, error)).eval();
+        error += rounded(layer, l == 0, through_mixer, branch);
+        square = through_mixer + branch;
+
+        const double trace = square.trace() / size;
+        if (!(trace > 0)) return {-infinity, 1};
+        square /= trace;
+        error /= trace;
+        log_scale += std::log(trace) + 2 * layer.exponent * std::numbers::ln2;
+    }
+    return {log_scale, std::sqrt(1 + error.trace() / square.trace())};
+}
+
+/// T_{k,k} = e^{log_scale[k]} square[k], k = 0 … L, of tied layers; ends early where it is 0.
+struct Squares {
+    std::vector<MatrixXd> square;
+    std::vector<double> log_scale;
+};
+
+Squares of_tied_products(std::vector<Layer> layers) {
+    const auto n = layers.front().mixer.rows();
+    Squares out{{MatrixXd::Identity(n, n)}, {0}};
+    std::vector<MatrixXd> above = out.square;  // T_{k−1,m}, m = 0 … k−1
+    std::vector<MatrixXd> row;                 // T_{k,m}, m = 0 … k
+    for (std::size_t k = 1; k <= layers.size(); ++k) {
+        auto& layer = layers[k - 1];
+        MatrixXd before = layer.mixer * above[0];  // A_k T_{k−1,m−1}
+        row.assign(1, before);
+        for (std::size_t m = 1; m <= k; ++m) {
+            const auto& other = layers[m - 1];
+            const MatrixXd mixed =
+                m < k ? MatrixXd(layer.mixer * above[m]) : MatrixXd(layer.mixer * row[m - 1].transpose());
+            row.push_back(mixed + (row[m - 1] - before) * other.mixer.transpose());
+            if (layer.weights == other.weights) row[m] += through_branch(layer, other, above[m - 1]);
+            before = mixed;
+        }
+        // Divide Y_k by the root of T_{k,k}'s trace: all blocks then stay below 1, at any depth.
+        const double trace = row[k].trace() / static_cast<double>(n);
+        if (!(trace > 0)) return out;
+        const double root = std::sqrt(trace);
+        layer.mixer /= root;
+        layer.sigma /= root;
+        for (std::size_t m = 0; m < k; ++m) row[m] /= root;
+        row[k] /= trace;
+        out.square.push_back(row[k]);
+        out.log_scale.push_back(out.log_scale.back() + std::log(trace));
+        std::swap(above, row);
+    }
+    return out;
+}
+
+/// The layers of Jᵀ: U from the T of these.
+std::vector<Layer> transposed(const std::vector<Layer>& layers) {
+    std::vector<Layer> out(layers.rbegin(), layers.rend());
+    for (auto& layer : out) {
+        layer.mixer.transposeInPlace();
+        std::swap(layer.pre, layer.post);
+    }
+    return out;
+}
+
+Expectation of_tied(const std::vector<Layer>& layers) {
+    const std::size_t depth = layers.size();
+    const Squares forward = of_tied_products(layers);               // T
+    const Squares backward = of_tied_products(transposed(layers));  // U_l at L − l
+    // J = 0, or so nearly that the recursion's differences cannot tell: then nothing is above the floor.
+    if (forward.square.size() <= depth || backward.square.size() <= depth) return {-infinity, infinity};
+    const double log_all = forward.log_scale[depth];
+    double error = 0;
+    for (std::size_t l = 2; l <= depth; ++l) {
+        const auto& layer = layers[l - 1];
+        const MatrixXd& square = forward.square[l - 1];
+        MatrixXd made = rounded(layer, false, layer.mixer * square * layer.mixer.transpose(),
+                                through_branch(layer, layer, square));
+        const double growth = std::exp(forward.log_scale[l] - forward.log_scale[l - 1]);
+        if (!layer.hyper_connection())
+            made.diagonal() = made.diagonal().cwiseMax(growth * forward.square[l].diagonal());
+        error += std::exp(backward.log_scale[depth - l] + forward.log_scale[l - 1] - log_all) *
+                 backward.square[depth - l].cwiseProduct(made).sum();
+    }
+    Expectation out{log_all, std::sqrt(1 + error / forward.square[depth].trace())};
+    for (const auto& layer : layers) out.log_mean_square += 2 * layer.exponent * std::numbers::ln2;
+    return out;
+}
+
+}  // namespace
+
+Expectation expectation(const std::vector<Layer>& layers) {
+    if (layers.empty()) return {};
+    return layers.front().weights ? of_tied(layers) : of_independent(layers);
+}
+
+double log_floor(double log_frobenius_norm, double rounding) {
+    constexpr double unit = std::numeric_limits<double>::epsilon() / 2;
+    return log_frobenius_norm + std::log(4 * unit * rounding);
+}
+
+}  // namespace spectra::montecarlo

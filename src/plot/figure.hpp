@@ -1,0 +1,91 @@
+#pragma once
+
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+/// A figure as data: what is drawn, not how (density_figure.hpp describes densities). A renderer draws it.
+namespace spectra::plot {
+
+enum class Scale {
+    linear,
+    /// Places are given as log10 of the quantity, so that scales no double holds can be drawn; ticks
+    /// show the quantity itself.
+    logarithmic,
+    /// Linear, of what is counted: ticks at whole numbers only.
+    whole,
+};
+
+struct Axis {
+    std::string label;
+    Scale scale = Scale::linear;
+    double min = 0, max = 1;
+};
+
+enum class Mark {
+    line,          ///< y at x; NaN in y interrupts the line
+    filled_steps,  ///< y[k] between x[k] and x[k+1]: one x more than y
+    impulses,      ///< from zero up to y at x
+    points,        ///< a small disc at y over x
+    band,          ///< between `lower` and y over x
+};
+
+/// Lines differ in their dashes as well as in their colours, for print in grey.
+enum class Dash { solid, dashed, dotted, dash_dotted };
+
+struct Series {
+    std::string label;  ///< in the legend; empty: not in it
+    Mark mark = Mark::line;
+    Dash dash = Dash::solid;
+    double width = 2;                ///< of lines, and across of points, in thirds of a point as printed
+    std::string colour = "#000000";  ///< "#rrggbb"
+    std::vector<double> x, y;
+    std::vector<double> lower = {};  ///< of a band
+};
+
+/// Text at a place inside the panel, in the panel's coordinates.
+struct Annotation {
+    double x = 0, y = 0;
+    std::string text;
+    bool to_the_left = false;  ///< the text ends at the place instead of beginning there
+};
+
+struct Panel {
+    Axis x, y;
+    std::vector<Series> series;  ///< drawn in this order
+    std::vector<Annotation> annotations;
+    std::string heading = {};  ///< above its upper right corner
+    bool absent = false;       ///< an empty place of the grid
+};
+
+/// A grid of panels under one title and one legend (the labels of all series, each once), above a caption.
+/// Sizes are those of the printed page; the height follows from them.
+struct Figure {
+    std::string title;
+    std::vector<std::string> caption;  ///< lines
+    std::vector<Panel> panels;         ///< row by row, from the upper left
+    std::size_t columns = 0;           ///< of the grid; 0: all panels in one row
+    std::vector<std::string> column_headings = {}, row_headings = {};
+    /// Ranges agree along rows and columns: ticks have labels at the outer panels only, and one label of an
+    /// axis is for all.
+    bool shared_axes = false;
+    double width = 160;        ///< mm
+    double panel_height = 41;  ///< mm
+    double font_size = 7;      ///< points
+};
+
+/// Width of a figure in one of two columns of a page, and across the page, in mm.
+inline constexpr double column_width = 85, page_width = 176;
+
+/// As wide as a column of a page: panels below each other, letters of 6.5 points.
+void fit_column(Figure& figure);
+
+/// In the greys that print gives the colours.
+void turn_grey(Figure& figure);
+
+/// Writes the figure as the extension says: .png, .svg or .pdf. The file appears whole or not at all.
+/// Throws std::invalid_argument for another extension, std::runtime_error where drawing fails.
+void render(const Figure& figure, const std::filesystem::path& path);
+
+}  // namespace spectra::plot

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "plot/figure.hpp"
+#include "validation/validation.hpp"
+
+#include <vector>
+
+namespace spectra::validation {
+
+/// Measured histogram and prediction on both scales; below them defects along the connections and singular
+/// values of the mixers' product along the depth, where there are mixers.
+plot::Figure validation_figure(const Validation& validation);
+/// Several checkpoints: metrics over their steps (or in the order given).
+plot::Figure evolution_figure(const std::vector<Validation>& validations);
+
+}  // namespace spectra::validation

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace spectra::tasks {
+
+/// Target of a position that is not scored.
+inline constexpr std::int64_t not_scored = -100;
+
+/// Inputs and targets. Real tasks: x and y are (count, steps, dimension), row-major; token tasks: tokens_x
+/// and tokens_y are (count, steps).
+struct Split {
+    std::int64_t count = 0;
+    std::vector<float> x, y;
+    std::vector<std::int64_t> tokens_x, tokens_y;
+};
+
+/// What a model learns from and what it is judged by. The loss is the mean square error over all elements, of
+/// token tasks the mean cross-entropy over the positions scored.
+struct Dataset {
+    std::string task;
+    bool tokens = false;
+    std::int64_t steps = 0;      ///< positions of a sequence; 1 where there is none
+    std::int64_t dimension = 0;  ///< of a state; of token tasks the size of the vocabulary
+    Split train, validation;
+
+    /// No predictor that sees a sequence only up to its position has a smaller expected loss; NaN where no
+    /// bound is known. One that sees the target, by pooling over the whole sequence, may go below.
+    double noise_floor = std::numeric_limits<double>::quiet_NaN();
+
+    /// Text only: the training part as it stands, in place of train.tokens_x and tokens_y; train.count is the
+    /// number of windows in it, each at its own offset (see read_window).
+    std::vector<std::uint8_t> stream;
+    /// Text only: token k stands for the byte symbols[k]; ascending.
+    std::string symbols;
+};
+
+struct TaskOptions {
+    /// Of the data, at most 2^32 − 1001. The published data are those of 42, whatever the models' seeds.
+    std::uint64_t seed = 42;
+    /// Training sequences instead of the task's own number. Of text: the training part is cut to as many
+    /// bytes as that number of windows side by side hold.
+    std::optional<std::int64_t> samples;
+    std::string text_file;      ///< for text
+    std::int64_t context = 64;  ///< length of text's windows
+};
+
+/// Window `offset` < train.count of a text's stream: x gets `steps` tokens, y those one further on.
+void read_window(const Dataset& data, std::int64_t offset, std::span<std::int64_t> x,
+                 std::span<std::int64_t> y);
+
+}  // namespace spectra::tasks

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "tasks/dataset.hpp"
+
+namespace spectra::tasks {
+
+/// The tasks whose states are real vectors, as make_dataset describes them; options are taken as checked.
+Dataset make_gyroscope(const TaskOptions& options);
+Dataset make_stability(const TaskOptions& options);
+Dataset make_near_pi_single(const TaskOptions& options);
+Dataset make_near_pi_multi(const TaskOptions& options);
+Dataset make_reflection(const TaskOptions& options);
+
+}  // namespace spectra::tasks

@@ -1,0 +1,118 @@
+#include "tasks/token_tasks.hpp"
+
+#include "base/text.hpp"
+#include "tasks/legacy_random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string_view>
+
+namespace spectra::tasks {
+
+namespace {
+
+constexpr std::int64_t copied = 32;     // symbols a sequence
+constexpr std::int64_t separator = 32;  // the token after symbols 0 … 31
+
+/// s₁ … s₃₂, separator, s₁ … s₃₂ without its last token as input, without its first as target.
+Split copy_split(std::int64_t count, std::uint32_t seed) {
+    Split split;
+    split.count = count;
+    split.tokens_x.reserve(static_cast<std::size_t>(count * 2 * copied));
+    split.tokens_y.reserve(split.tokens_x.capacity());
+    LegacyRandom random(seed);
+    std::array<std::int64_t, copied> symbols{};
+    for (std::int64_t k = 0; k < count; ++k) {
+        for (auto& symbol : symbols) symbol = random.randint(0, separator);
+        split.tokens_x.insert(split.tokens_x.end(), symbols.begin(), symbols.end());
+        split.tokens_x.push_back(separator);
+        split.tokens_x.insert(split.tokens_x.end(), symbols.begin(), symbols.end() - 1);
+        split.tokens_y.insert(split.tokens_y.end(), symbols.size(), not_scored);
+        split.tokens_y.insert(split.tokens_y.end(), symbols.begin(), symbols.end());
+    }
+    return split;
+}
+
+std::string distinct_bytes(std::string_view text) {
+    std::array<bool, 256> seen{};
+    for (const char c : text) seen[static_cast<unsigned char>(c)] = true;
+    std::string result;
+    for (std::size_t byte = 0; byte < seen.size(); ++byte)
+        if (seen[byte]) result += static_cast<char>(byte);
+    return result;
+}
+
+std::vector<std::uint8_t> tokens_of(std::string_view text, std::string_view symbols) {
+    std::array<std::uint8_t, 256> token{};
+    for (std::size_t k = 0; k < symbols.size(); ++k)
+        token[static_cast<unsigned char>(symbols[k])] = static_cast<std::uint8_t>(k);
+    std::vector<std::uint8_t> result(text.size());
+    std::transform(text.begin(), text.end(), result.begin(),
+                   [&](char c) { return token[static_cast<unsigned char>(c)]; });
+    return result;
+}
+
+/// Windows side by side; what is left at the end is not used.
+Split windows(const std::vector<std::uint8_t>& stream, std::size_t steps) {
+    const std::size_t count = (stream.size() - 1) / steps;
+    const auto end = stream.begin() + static_cast<std::ptrdiff_t>(count * steps);
+    Split split;
+    split.count = static_cast<std::int64_t>(count);
+    split.tokens_x.assign(stream.begin(), end);
+    split.tokens_y.assign(stream.begin() + 1, end + 1);
+    return split;
+}
+
+}  // namespace
+
+Dataset make_copy(const TaskOptions& options) {
+    Dataset data;
+    data.tokens = true;
+    data.steps = 2 * copied;
+    data.dimension = separator + 1;
+    data.noise_floor = 0;
+    data.train = copy_split(options.samples.value_or(5000), static_cast<std::uint32_t>(options.seed));
+    data.validation = copy_split(500, static_cast<std::uint32_t>(options.seed + 1000));
+    return data;
+}
+
+Dataset make_text(const TaskOptions& options) {
+    constexpr std::int64_t longest_context = 1 << 20;
+    if (options.context < 1 || options.context > longest_context)
+        throw std::invalid_argument(
+            fmt::format("context {}; accepted: 1 to {}", options.context, longest_context));
+    if (options.text_file.empty())
+        throw std::invalid_argument("task 'text' needs a text file to learn from; none was given");
+    const std::string text = read_text(options.text_file);
+    const auto steps = static_cast<std::size_t>(options.context);
+    const std::size_t training = text.size() - text.size() / 10;
+    // A window needs a target for its last position; the tenth is the shorter part.
+    if (text.size() / 10 < steps + 1)
+        throw std::invalid_argument(fmt::format("{}: {} bytes; accepted: at least {} for windows of {}",
+                                                options.text_file, text.size(), 10 * (steps + 1), steps));
+
+    Dataset data;
+    data.tokens = true;
+    data.steps = options.context;
+    data.symbols = distinct_bytes(text);
+    data.dimension = static_cast<std::int64_t>(data.symbols.size());
+    const std::string_view all = text;
+    data.stream = tokens_of(all.substr(0, training), data.symbols);
+    data.validation = windows(tokens_of(all.substr(training), data.symbols), steps);
+    if (options.samples) {
+        const auto held = (data.stream.size() - 1) / steps;
+        if (static_cast<std::size_t>(*options.samples) > held)
+            throw std::invalid_argument(
+                fmt::format("samples {}; accepted: 1 to {}, the windows of {} in the "
+                            "training part of {}",
+                            *options.samples, held, steps, options.text_file));
+        data.stream.resize(static_cast<std::size_t>(*options.samples) * steps + 1);
+    }
+    data.train.count = static_cast<std::int64_t>(data.stream.size() - steps);
+    return data;
+}
+
+}  // namespace spectra::tasks

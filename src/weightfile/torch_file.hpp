@@ -1,0 +1,29 @@
+#pragma once
+
+#include "weightfile/contents.hpp"
+#include "weightfile/zip.hpp"
+
+#include <string>
+
+namespace spectra::weightfile {
+
+/// Written by torch.save before version 1.6, or since with its zip option off?
+bool looks_like_legacy_torch(Bytes file);
+
+/// The folder of an archive that holds data.pkl, with its slash; "" where there is none.
+std::string torch_root(const ZipArchive& archive, const std::string& where);
+
+/// A module that torch.jit saved: it has code beside the data.
+bool is_torch_script(const ZipArchive& archive, const std::string& root);
+
+/// <root>data.pkl, a pickle whose tensors are views of the entries <root>data/<key>; <root>byteorder says how
+/// those are written (little where it is missing). A tensor's key is the way to it through dicts and lists,
+/// joined by dots: a state dict's own key, behind those of the dicts around it. A thing in two places has two
+/// keys.
+Contents read_torch_file(const ZipArchive& archive, const std::string& root, const std::string& where);
+
+/// The tensors of a pickle's objects with their keys; `tensors` are those of TensorPlace.
+std::vector<Tensor> tensors_with_keys(const Objects& objects, const std::vector<Tensor>& tensors,
+                                      const std::string& where);
+
+}  // namespace spectra::weightfile

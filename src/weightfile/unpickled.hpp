@@ -1,0 +1,30 @@
+#pragma once
+
+#include "weightfile/tensor.hpp"
+#include "weightfile/value.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace spectra::weightfile {
+
+/// A storage that a pickle names.
+struct NamedStorage {
+    std::string key;
+    std::uint64_t size = 0;  ///< in bytes
+};
+
+/// What a pickle describes. Tensors have no keys yet.
+struct Unpickled {
+    Objects objects;
+    std::vector<NamedStorage> storages;
+    std::vector<Tensor> tensors;
+    std::map<std::string, std::size_t> storage_numbers;  ///< by key
+    // Both are limited: a short pickle can ask for much of them.
+    std::size_t sizes = 0;    ///< dimensions of all tensors, and some for each tensor
+    std::size_t encoded = 0;  ///< bytes made from text
+};
+
+}  // namespace spectra::weightfile

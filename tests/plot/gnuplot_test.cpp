@@ -1,0 +1,178 @@
+#include "plot/gnuplot.hpp"
+
+#include "report/density_figure.hpp"
+#include "report/example_report.hpp"
+#include "support/expect_refused.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iterator>
+
+namespace spectra::report {
+namespace {
+
+using spectra::testing::content;
+using spectra::testing::expect_refused;
+using spectra::testing::TemporaryFolder;
+
+/// Another PATH while it lives.
+class SearchPath {
+public:
+    explicit SearchPath(const std::string& path) : before_(std::getenv("PATH")) {
+        setenv("PATH", path.c_str(), 1);
+    }
+    ~SearchPath() { setenv("PATH", before_.c_str(), 1); }
+    SearchPath(const SearchPath&) = delete;
+    SearchPath& operator=(const SearchPath&) = delete;
+
+private:
+    std::string before_;
+};
+
+std::string failure(const std::filesystem::path& path) {
+    try {
+        render_with_gnuplot(density_figure(tests::isometric_report()), path);
+    } catch (const std::runtime_error& error) {
+        EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Gnuplot, DrawsEveryFormat) {
+    const TemporaryFolder folder;
+    for (const auto& report :
+         {tests::isometric_report(), tests::collapsed_report(), tests::atomic_report()}) {
+        const Figure figure = density_figure(report);
+        render_with_gnuplot(figure, folder.path() / "a.png");
+        render_with_gnuplot(figure, folder.path() / "a.svg");
+        render_with_gnuplot(figure, folder.path() / "a.pdf");
+        const std::string png = content(folder.path() / "a.png");
+        EXPECT_TRUE(png.starts_with("\x89PNG\r\n\x1a\n"));
+        EXPECT_GT(png.size(), 20'000u);
+        const std::string svg = content(folder.path() / "a.svg");
+        EXPECT_NE(svg.find("<svg"), std::string::npos);
+        EXPECT_NE(svg.find("</svg>"), std::string::npos);
+        EXPECT_NE(svg.find("singular value s"), std::string::npos);
+        const std::string pdf = content(folder.path() / "a.pdf");
+        EXPECT_TRUE(pdf.starts_with("%PDF"));
+        EXPECT_GT(pdf.size(), 5'000u);
+    }
+    EXPECT_EQ(folder.entries(), 3u);
+}
+
+TEST(Gnuplot, DrawsEveryMarkAndDashOfAGrid) {
+    const TemporaryFolder folder;
+    Figure figure;
+    figure.columns = 2;
+    figure.shared_axes = true;
+    figure.column_headings = {"one", "two"};
+    figure.row_headings = {"upper", "lower"};
+    figure.panels.resize(4);
+    figure.panels[3].absent = true;
+    std::vector<double> lower{0.1, 0.2};
+    for (const auto mark : {Mark::line, Mark::impulses, Mark::points, Mark::band}) {
+        Series series{"mark", mark, Dash::solid, 2, "#0072b2", {0.2, 0.8}, {0.3, 0.4}, lower};
+        figure.panels[0].series.push_back(series);
+    }
+    figure.panels[1].series = {
+        {"steps", Mark::filled_steps, Dash::solid, 0, "#c8c8c8", {0, 0.5, 1}, {0.4, 0.6}}};
+    for (const auto dash : {Dash::dashed, Dash::dotted, Dash::dash_dotted})
+        figure.panels[2].series.push_back({"dash", Mark::line, dash, 2, "#d55e00", {0, 1}, {0, 1}});
+    for (const char* name : {"a.png", "a.svg", "a.pdf"}) render_with_gnuplot(figure, folder.path() / name);
+    const std::string svg = content(folder.path() / "a.svg");
+    for (const char* words : {"upper", "lower", "one", "two", "mark", "steps", "dash"})
+        EXPECT_NE(svg.find(std::string(">") + words + "<"), std::string::npos) << words;
+    std::size_t dashed = 0;
+    for (auto at = svg.find("stroke-dasharray"); at != std::string::npos;
+         at = svg.find("stroke-dasharray", at + 1))
+        ++dashed;
+    EXPECT_GE(dashed, 3u);
+    EXPECT_GT(content(folder.path() / "a.png").size(), 5'000u);
+}
+
+TEST(Gnuplot, MinusSignsAndGreekLettersAreReal) {
+    const TemporaryFolder folder;
+    render_with_gnuplot(density_figure(tests::collapsed_report()), folder.path() / "a.svg");
+    const std::string svg = content(folder.path() / "a.svg");
+    for (const char* words : {"10⁻⁴", "ρ(s)", "Lσ²"}) EXPECT_NE(svg.find(words), std::string::npos) << words;
+}
+
+TEST(Gnuplot, DrawsAnEmptyReport) {
+    const TemporaryFolder folder;
+    Report report;
+    report.network = tests::example_network(1);
+    render_with_gnuplot(density_figure(report), folder.path() / "a.png");
+    EXPECT_GT(content(folder.path() / "a.png").size(), 1'000u);
+}
+
+TEST(Gnuplot, TextIsNeverACommand) {
+    const TemporaryFolder folder;
+    const std::string trap = (folder.path() / "trap").string();
+    Report report = tests::isometric_report();
+    report.network.title = "it's `touch " + trap + "` $(touch " + trap + ")'; system('touch " + trap +
+                           "')\nsystem('touch " + trap + "')\n@trap \\ \" {/Symbol} ^_ %";
+    render_with_gnuplot(density_figure(report), folder.path() / "it's `x` | \"y\".svg");
+    EXPECT_FALSE(std::filesystem::exists(trap));
+    const std::string svg = content(folder.path() / "it's `x` | \"y\".svg");
+    EXPECT_NE(svg.find("`touch"), std::string::npos);
+    EXPECT_NE(svg.find("{/Symbol}"), std::string::npos);
+    EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(Gnuplot, RefusesOtherFormats) {
+    const TemporaryFolder folder;
+    expect_refused([&] { render_with_gnuplot(Figure{}, folder.path() / "a.bmp"); },
+                   {"a.bmp", ".png, .svg or .pdf"});
+    EXPECT_EQ(folder.entries(), 0u);
+}
+
+TEST(Gnuplot, SaysWhenItIsMissing) {
+    const TemporaryFolder folder, empty;
+    const auto path = folder.write("a.png", "earlier");
+    const SearchPath search(empty.path().string());
+    EXPECT_EQ(failure(path), "gnuplot not found: install it to draw figures");
+    EXPECT_EQ(content(path), "earlier");
+    EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(Gnuplot, FailureLeavesTheEarlierFile) {
+    const TemporaryFolder folder, programs;
+    const auto path = folder.write("a.png", "earlier");
+    const auto fake = programs.write(
+        "gnuplot",
+        "#!/bin/sh\necho half a picture\necho 'set nonsense' >&2\necho '\"-\" line 3: no' >&2\nexit 1\n");
+    std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
+    const SearchPath search(programs.path().string());
+    const std::string message = failure(path);
+    EXPECT_NE(message.find("a.png: gnuplot failed: line 3: no"), std::string::npos) << message;
+    EXPECT_EQ(content(path), "earlier");
+    EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(Gnuplot, APictureThatNeverCameIsAFailure) {
+    const TemporaryFolder folder, programs;
+    const auto fake = programs.write("gnuplot", "#!/bin/sh\nexit 0\n");  // reads nothing either
+    std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
+    const SearchPath search(programs.path().string());
+    EXPECT_NE(failure(folder.path() / "a.png").find("no picture"), std::string::npos);
+    EXPECT_EQ(folder.entries(), 0u);
+}
+
+TEST(Gnuplot, ItsOwnComplaintIsPassedOn) {
+    const TemporaryFolder folder;
+    Figure figure = density_figure(tests::isometric_report());
+    figure.panels[0].series[0].colour = "no colour";
+    try {
+        render_with_gnuplot(figure, folder.path() / "a.png");
+        ADD_FAILURE();
+    } catch (const std::runtime_error& error) {
+        EXPECT_NE(std::string(error.what()).find("color"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(folder.entries(), 0u);
+}
+
+}  // namespace
+}  // namespace spectra::report
