@@ -1,7 +1,6 @@
 #include "command_line.hpp"
 
 #include "analyse.hpp"
-#include "compare.hpp"
 #include "completion.hpp"
 #include "console.hpp"
 #include "depth_limit.hpp"
@@ -10,12 +9,12 @@
 #include "help.hpp"
 #include "info.hpp"
 #include "man.hpp"
-#include "nearest.hpp"
+#include "base/nearest.hpp"
 #include "base/text.hpp"
-#include "request.hpp"
+#include "options.hpp"
 #include "sweep.hpp"
 #include "values.hpp"
-#include "version.hpp"
+#include "study/version.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,13 +32,13 @@ namespace {
 
 /// The program's app and what its options fill.
 struct CommandLine {
-    Request request;
-    DepthLimitRequest depth_request;
-    SweepRequest sweep_request;
-    CompareRequest compare_request;
-    FigureRequest figure_request;
+    study::Request request;
+    study::DepthLimitRequest depth_request;
+    study::SweepRequest sweep_request;
+    study::CompareRequest compare_request;
+    study::FigureRequest figure_request;
     TrainRequest train_request;
-    ValidateRequest validate_request;
+    study::ValidateRequest validate_request;
     std::string info_file, shell, page;
     CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, figure.",
                  "spectra"};
@@ -125,10 +124,10 @@ std::vector<std::string> option_names(const CLI::App& app) {
             fmt::format("{}{}: no such option{}", where, in_quotes(word),
                         near ? fmt::format("; did you mean '{}'?", *near) : "; spectra --help lists them"));
     }
-    if (!is_main) throw std::invalid_argument(fmt::format("{}{}: one word too many", where, in_quotes(word)));
+    if (!is_main) throw std::invalid_argument(fmt::format("{}{}: unexpected argument", where, in_quotes(word)));
     const auto commands = line.command_names();
     if (!nearest(word, commands))
-        if (const auto mixer = nearest(word, family_names()))
+        if (const auto mixer = nearest(word, study::family_names()))
             throw std::invalid_argument(
                 fmt::format("{}: no such command; did you mean '--mixer {}'?", in_quotes(word), *mixer));
     throw std::invalid_argument(
@@ -170,7 +169,7 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
     }
     if (line.validate->parsed()) {
         check_conflicts(line.validate_request);
-        if (!torch.measure && needs_a_model(line.validate_request)) {
+        if (!torch.measure && study::needs_a_model(line.validate_request)) {
             // Asked once, here: no need for Torch to be refused.
             const bool confirmed = confirm_scripts(line.validate_request);
             start_torch_program(confirmed ? with_word(arguments, "--run-script").data() : arguments);

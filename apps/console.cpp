@@ -1,6 +1,7 @@
 #include "console.hpp"
 
 #include "base/text.hpp"
+#include "interrupt.hpp"
 #include "parallel/launch.hpp"
 
 #include <fmt/format.h>
@@ -24,12 +25,24 @@ std::string one_line(std::string_view message) {
     return printable(line);
 }
 
+std::string with_options(std::string_view message) {
+    std::string out;
+    while (true) {
+        const auto open = message.find('`'), close = message.find('`', open + 1);
+        if (open == message.npos || close == message.npos) return out.append(message);
+        std::string name(message.substr(open + 1, close - open - 1));
+        const bool field = !name.empty() && std::islower(static_cast<unsigned char>(name[0])) != 0 &&
+                           name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == name.npos;
+        std::replace(name.begin(), name.end(), '_', '-');
+        out.append(message.substr(0, open));
+        if (field) out += "--" + name;
+        message.remove_prefix(field ? close + 1 : open + 1);
+        if (!field) out += '`';
+    }
+}
+
 std::string message_of(const std::exception& error) {
-    const auto* const field = dynamic_cast<const FieldError*>(&error);
-    if (field == nullptr) return error.what();
-    std::string option = "--" + field->field();
-    std::replace(option.begin(), option.end(), '_', '-');
-    return option + field->rest();
+    return with_options(error.what());
 }
 
 namespace {
@@ -141,6 +154,15 @@ void Progress::update(int done, int total) {
 
 void Progress::say(const std::string& words) {
     if (visible_ && Clock::now() - last_shown_ >= std::chrono::milliseconds(100)) show(prefix_ + words);
+}
+
+void Progress::warn(const std::string& message) {
+    clear();
+    print_error(with_options(message));
+}
+
+const std::atomic<bool>& Progress::stop() const {
+    return interrupted();
 }
 
 void Progress::clear() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "study/observer.hpp"
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <chrono>
@@ -16,7 +18,9 @@ namespace spectra::cli {
 /// A message in one printable line.
 std::string one_line(std::string_view message);
 
-/// What an error says, with the option in place of the field that a library speaks of: "--logit-scale -1: …".
+/// A message of a library, which puts names of fields in backquotes, with options instead: "`logit_scale` -1: …"
+/// becomes "--logit-scale -1: …".
+std::string with_options(std::string_view message);
 std::string message_of(const std::exception& error);
 
 /// "spectra: <message>" on standard error.
@@ -45,21 +49,23 @@ std::string duration_text(double seconds);
 
 /// What is going on, in one line of standard error that is rewritten in place; nothing where that is no
 /// terminal. The line is gone when the object is.
-class Progress {
+class Progress final : public study::Observer {
 public:
     explicit Progress(bool wanted);
-    Progress(const Progress&) = delete;
-    Progress& operator=(const Progress&) = delete;
-    ~Progress() { clear(); }
+    ~Progress() override { clear(); }
 
     /// Put before every stage from now on: "7 of 40, cayley-L10, ".
-    void prefix(std::string words) { prefix_ = std::move(words); }
+    void prefix(const std::string& words) override { prefix_ = words; }
     /// A new stage begins: "solving ov".
-    void stage(const std::string& name);
+    void stage(const std::string& name) override;
     /// `done` of `total` of the stage: "simulating 43/100, 2 s left".
-    void update(int done, int total);
+    void update(int done, int total) override;
     /// Words of the stage's own, at most ten times a second.
     void say(const std::string& words);
+    /// Prints it as an error, above the line.
+    void warn(const std::string& message) override;
+    /// Ctrl-C was pressed (interrupt.hpp).
+    const std::atomic<bool>& stop() const override;
     void clear();
 
 private:

@@ -1,7 +1,7 @@
 #include "man.hpp"
 
 #include "help.hpp"
-#include "version.hpp"
+#include "study/version.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

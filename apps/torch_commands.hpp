@@ -12,7 +12,7 @@ namespace spectra::cli {
 /// spectra-torch, which has, in its place.
 struct TorchCommands {
     std::function<int(const TrainRequest&, const std::string& command)> train;
-    Measurer measure;  ///< of the command validate
+    study::Measurer measure;  ///< of the command validate
 };
 
 /// Replaces this program by spectra-torch with the same arguments, which must lie beside it. Throws std::runtime_error, saying how to get it, where there is none.

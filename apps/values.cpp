@@ -1,6 +1,6 @@
 #include "values.hpp"
 
-#include "nearest.hpp"
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>

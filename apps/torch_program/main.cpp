@@ -1,6 +1,6 @@
 #include "command_line.hpp"
-#include "torch_program/measure.hpp"
 #include "torch_program/train.hpp"
+#include "train/validate_model.hpp"
 
 #include <malloc.h>
 
@@ -10,5 +10,5 @@ int main(int argc, char** argv) {
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     return spectra::cli::run(argc, argv,
-                             {.train = spectra::cli::train_model, .measure = spectra::cli::measure_model});
+                             {.train = spectra::cli::train_model, .measure = spectra::train::validate_model});
 }

@@ -1,11 +1,11 @@
 #include "torch_program/train.hpp"
 
-#include "analyse.hpp"
+#include "study/analysis.hpp"
 #include "console.hpp"
 #include "exit_status.hpp"
 #include "interrupt.hpp"
-#include "output_files.hpp"
-#include "torch_program/described_model.hpp"
+#include "study/output_files.hpp"
+#include "train/model_description.hpp"
 #include "train/checkpoint_file.hpp"
 #include "tasks/tasks.hpp"
 #include "train/trainer.hpp"
@@ -24,6 +24,7 @@ namespace spectra::cli {
 namespace {
 
 using namespace spectra::train;
+using namespace spectra::study;
 using Json = Description;
 
 ModelConfig model_config(const TrainRequest& r) {
@@ -116,7 +117,7 @@ TrainOptions train_options(const TrainRequest& r) {
 
 std::string model_words(const TrainOptions& o, const tasks::Dataset& data) {
     return data.task == "reflection" ? fmt::format("an operator on {} numbers", data.dimension)
-                                     : cli::model_words(o.model);
+                                     : train::model_words(o.model);
 }
 
 std::string device_words(const torch::Device& device) {

@@ -14,19 +14,8 @@ namespace spectra {
 /// Reading what users wrote. Every mistake is a std::invalid_argument of one line that begins with the
 /// file's name.
 
-/// A value that a field of some options cannot have. Libraries speak of fields, "logit_scale -1: accepted 0 or more";
-/// a program that has options for them can say which option that is.
-class FieldError : public std::invalid_argument {
-public:
-    /// `rest` follows the field's name in the message.
-    FieldError(const std::string& field, const std::string& rest)
-        : std::invalid_argument(field + rest), field_(field), rest_(rest) {}
-    const std::string& field() const { return field_; }
-    const std::string& rest() const { return rest_; }
-
-private:
-    std::string field_, rest_;
-};
+/// Libraries name the fields of their options in backquotes, "`logit_scale` -1: must be 0 or more"; a program that has
+/// options for them shows these instead.
 
 /// A number and nothing else: optional sign, digits, exponent; "nan" and "inf" are numbers too (callers
 /// say what they think of them). Overflow gives ±∞, underflow gives 0. Independent of the locale.

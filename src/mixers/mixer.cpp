@@ -47,7 +47,7 @@ std::string text(Number value) {
 
 template <typename Number>
 void require(bool accepted, const char* field, Number value, std::string_view accepted_values) {
-    if (!accepted) throw FieldError(field, " " + text(value) + ": accepted " + std::string(accepted_values));
+    if (!accepted) throw std::invalid_argument("`" + std::string(field) + "` " + text(value) + ": accepted " + std::string(accepted_values));
 }
 
 int grassmann_rank(const Recipe& recipe, int n) {
@@ -84,11 +84,11 @@ Mixer draw_checked(const Recipe& recipe, int n, random::Stream& stream) {
 /// The numbers behind a mixer are as large as these fields make them.
 [[noreturn]] void refuse_size(const Recipe& recipe, std::string_view reason) {
     const std::string rest = ": " + std::string(reason) + "; accepted a smaller value";
-    if (recipe.family == Family::bistochastic) throw FieldError("logit_scale", " " + text(recipe.logit_scale) + rest);
+    if (recipe.family == Family::bistochastic) throw std::invalid_argument("`logit_scale` " + text(recipe.logit_scale) + rest);
     if (recipe.family == Family::cayley)
-        throw FieldError("logit_scale", " " + text(recipe.logit_scale) + " with a Cayley step of " +
+        throw std::invalid_argument("`logit_scale` " + text(recipe.logit_scale) + " with a Cayley step of " +
                                             text(recipe.cayley_step) + rest);
-    throw FieldError("beta", " " + text(recipe.beta) + rest);
+    throw std::invalid_argument("`beta` " + text(recipe.beta) + rest);
 }
 
 }  // namespace

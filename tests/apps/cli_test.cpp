@@ -1,5 +1,5 @@
 #include "h5/file.hpp"
-#include "request.hpp"
+#include "options.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -298,7 +298,7 @@ TEST_F(Cli, HelpMentionsEveryOptionAndTeaches) {
     EXPECT_EQ(result.status, 0);
     EXPECT_TRUE(result.err.empty()) << result.err;
     CLI::App app;
-    cli::Request request;
+    study::Request request;
     cli::add_options(app, request);
     app.set_help_flag();
     const auto options = app.get_options();
@@ -341,7 +341,7 @@ TEST_F(Cli, VersionNamesCommitAndFeatures) {
 
 TEST_F(Cli, CompletionScriptsOfferEveryOption) {
     CLI::App app;
-    cli::Request request;
+    study::Request request;
     cli::add_options(app, request);
     for (const char* shell : {"bash", "zsh"}) {
         const auto result = run({"completion", shell});

@@ -1,4 +1,4 @@
-#include "compare_request.hpp"
+#include "study/compare.hpp"
 
 #include "weightfile/tensor_file.hpp"
 #include "dyson/law/theory.hpp"
@@ -25,7 +25,7 @@ using testing::TemporaryFolder;
 using Words = std::vector<std::string>;
 
 TEST(CompareRequest, IsTheGridOfTheFirstFigureByDefault) {
-    const auto points = cli::grid_points(cli::CompareRequest().grid);
+    const auto points = study::grid_points(study::CompareRequest().grid);
     ASSERT_EQ(points.size(), 18u);
     EXPECT_EQ(points.front().name, "identity-L1-noise0.05-seed1");
     EXPECT_EQ(points.back().name, "gaussian-L10-noise0.05-seed1");

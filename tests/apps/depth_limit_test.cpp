@@ -1,4 +1,4 @@
-#include "depth_limit.hpp"
+#include "study/growing_network.hpp"
 
 #include "h5/file.hpp"
 #include "support/expect_refused.hpp"
@@ -13,19 +13,19 @@
 namespace spectra {
 namespace {
 
-using cli::GrowingNetwork;
+using study::GrowingNetwork;
 using nlohmann::json;
 using testing::TemporaryFolder;
 using Words = std::vector<std::string>;
 
-cli::Request request_for(const std::string& mixer) {
-    cli::Request request;
+study::Request request_for(const std::string& mixer) {
+    study::Request request;
     request.mixer = mixer;
     return request;
 }
 
 TEST(GrowingNetwork, BeginsWithTheLayersOfAShallowerOne) {
-    cli::Request request = request_for("bistochastic");
+    study::Request request = request_for("bistochastic");
     request.branch = "hyper-connection";
     GrowingNetwork network(request);
     const Network deep = network.at(100), shallow = network.at(3);
@@ -43,7 +43,7 @@ TEST(GrowingNetwork, BeginsWithTheLayersOfAShallowerOne) {
 }
 
 TEST(GrowingNetwork, NoiseIsTotalOrPerLayer) {
-    cli::Request request = request_for("cayley");
+    study::Request request = request_for("cayley");
     EXPECT_DOUBLE_EQ(sigma2(GrowingNetwork(request).at(20))[0], 0.05 / 20);
     EXPECT_EQ(GrowingNetwork(request).title(), "cayley, n = 4, Lσ² = 0.05, seed 1");
     request.sigma2 = std::vector<double>{0.01};
@@ -57,19 +57,19 @@ TEST(GrowingNetwork, EndsWhereAFileDoes) {
     folder.write("two.csv", "1,0\n0,1\n\n0,2\n1,0\n");
     folder.write("model.json", R"({"streams": 1, "depth": 3, "mixers": [[[1]], [[2]], [[3]]],
                                    "noise": {"kind": "isotropic", "sigma2": [0.1, 0.2, 0.3]}})");
-    const cli::Request one = request_for((folder.path() / "one.csv").string());
+    const study::Request one = request_for((folder.path() / "one.csv").string());
     EXPECT_EQ(GrowingNetwork(one).max_depth(), max_depth);
     EXPECT_EQ(GrowingNetwork(one).at(7).depth(), 7);
-    const cli::Request two = request_for((folder.path() / "two.csv").string());
+    const study::Request two = request_for((folder.path() / "two.csv").string());
     GrowingNetwork pair(two);
     EXPECT_EQ(pair.max_depth(), 2);
     EXPECT_EQ(pair.at(2).mixers[1](0, 1), 2);
-    cli::Request model;
+    study::Request model;
     model.model = (folder.path() / "model.json").string();
     GrowingNetwork own(model);
     EXPECT_EQ(own.max_depth(), 3);
     EXPECT_EQ(sigma2(own.at(2)), (std::vector<double>{0.1, 0.2}));
-    cli::Request tied = request_for("orthogonal");
+    study::Request tied = request_for("orthogonal");
     tied.branch = "tied";
     EXPECT_EQ(GrowingNetwork(tied).max_depth(), 32);
 }

@@ -1,11 +1,11 @@
-#include "figure.hpp"
+#include "study/figure.hpp"
 
-#include "described_network.hpp"
+#include "study/build_network.hpp"
 #include "dyson/law/potential.hpp"
 #include "dyson/law/theory.hpp"
 #include "h5/file.hpp"
 #include "montecarlo/run/simulate.hpp"
-#include "request.hpp"
+#include "study/request.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -22,26 +22,26 @@
 namespace spectra {
 namespace {
 
-using cli::Drawing;
-using cli::FigureRequest;
+using study::Drawing;
+using study::FigureRequest;
 using testing::TemporaryFolder;
 
 constexpr double shares[] = {0.001, 0.12, 0.38, 0.62, 0.88, 0.999};
 
 Drawing draw(const std::string& name, FigureRequest request) {
     request.name = name;
-    cli::Progress silent(false);
-    for (const auto& kind : cli::figure_kinds())
+    study::Observer silent;
+    for (const auto& kind : study::figure_kinds())
         if (kind.name == name) return kind.draw(request, silent);
     throw std::logic_error(name);
 }
 
-Network network(const std::string& mixer, int depth, double noise = cli::default_noise) {
-    cli::Request request;
+Network network(const std::string& mixer, int depth, double noise = study::default_noise) {
+    study::Request request;
     request.mixer = mixer;
     request.depth = depth;
     request.noise = noise;
-    return cli::describe_network(request).network;
+    return study::describe_network(request).network;
 }
 
 Spectrum law(const Network& network) {
@@ -349,7 +349,7 @@ TEST(FigureFile, NamesSeriesOnce) {
     plot::Panel panel;
     for (const char* label : {"simulation (20 samples)", "", "", "cayley-hybrid, slope −1", "simulation"})
         panel.series.push_back({label, plot::Mark::line, plot::Dash::solid, 1, "#000000", {}, {}});
-    EXPECT_EQ(cli::series_names(panel), (std::vector<std::string>{"simulation", "series", "series-2",
+    EXPECT_EQ(study::series_names(panel), (std::vector<std::string>{"simulation", "series", "series-2",
                                                                   "cayley-hybrid-slope-1", "simulation-2"}));
 }
 
@@ -368,7 +368,7 @@ protected:
 TEST_F(FigureProgram, ListsTheFiguresWithoutAName) {
     const auto result = run({});
     EXPECT_EQ(result.status, 0);
-    for (const auto& kind : cli::figure_kinds())
+    for (const auto& kind : study::figure_kinds())
         EXPECT_NE(result.out.find("  " + kind.name), std::string::npos);
     EXPECT_EQ(folder_.entries(), 0u);
 }

@@ -1,4 +1,4 @@
-#include "sweep.hpp"
+#include "study/sweep.hpp"
 
 #include "h5/file.hpp"
 #include "report/result_file.hpp"
@@ -26,15 +26,15 @@ using testing::expect_refused;
 using testing::TemporaryFolder;
 using Words = std::vector<std::string>;
 
-cli::SweepRequest grid(const std::vector<std::string>& mixers) {
-    cli::SweepRequest request;
+study::SweepRequest grid(const std::vector<std::string>& mixers) {
+    study::SweepRequest request;
     request.mixers = mixers;
     return request;
 }
 
-std::vector<std::string> names(const cli::SweepRequest& request) {
+std::vector<std::string> names(const study::SweepRequest& request) {
     std::vector<std::string> all;
-    for (const auto& point : cli::grid_points(request)) all.push_back(point.name);
+    for (const auto& point : study::grid_points(request)) all.push_back(point.name);
     return all;
 }
 
@@ -43,7 +43,7 @@ TEST(Grid, HasEveryCombinationWithSeedsFastest) {
     request.depths = {2, 10};
     request.noises = {0.05, 0.2};
     request.seeds = {1, 7};
-    const auto points = cli::grid_points(request);
+    const auto points = study::grid_points(request);
     ASSERT_EQ(points.size(), 16u);
     EXPECT_EQ(points[0].name, "cayley-L2-noise0.05-seed1");
     EXPECT_EQ(points[1].name, "cayley-L2-noise0.05-seed7");
@@ -75,34 +75,34 @@ TEST(Grid, NamesDependOnTheNetworkAlone) {
 TEST(Grid, RefusesTwoNetworksOfOneName) {
     expect_refused(
         [] {
-            cli::grid_points(grid({"a/x.csv", "b/x.csv"}));
+            study::grid_points(grid({"a/x.csv", "b/x.csv"}));
         },
         {"a/x.csv", "b/x.csv", "x-noise0.05-seed1"});
-    expect_refused([] { cli::grid_points(grid({})); }, {"sweep", "--mixers"});
+    expect_refused([] { study::grid_points(grid({})); }, {"sweep", "`mixers`"});
     auto large = grid({"cayley"});
     for (int k = 1; k <= 400; ++k) {
         large.depths.push_back(k);
         large.widths.push_back(k);
     }
-    expect_refused([&] { cli::grid_points(large); }, {"100000"});
+    expect_refused([&] { study::grid_points(large); }, {"100000"});
 }
 
-TEST(Grid, GivesAnOptionToThoseThatReadIt) {
+TEST(Grid, GivesAFieldToThoseThatUseIt) {
     auto request = grid({"cayley", "cayley-hybrid"});
     request.branches = {"isotropic", "activation"};
     request.each.recipe.gate = 0.5;
-    request.each.family_options = {"--gate"};
+    request.each.family_fields = {"gate"};
     request.each.activation = "tanh";
-    const auto points = cli::grid_points(request);
+    const auto points = study::grid_points(request);
     ASSERT_EQ(points.size(), 4u);
-    EXPECT_EQ(points[0].unread, (Words{"--gate", "--activation"}));
+    EXPECT_EQ(points[0].unused, (Words{"gate", "activation"}));
     EXPECT_FALSE(points[0].request.activation);
-    EXPECT_TRUE(points[0].request.family_options.empty());
-    EXPECT_EQ(points[1].unread, Words{"--gate"});
-    EXPECT_EQ(points[3].unread, Words{});
+    EXPECT_TRUE(points[0].request.family_fields.empty());
+    EXPECT_EQ(points[1].unused, Words{"gate"});
+    EXPECT_EQ(points[3].unused, Words{});
     EXPECT_EQ(points[3].request.activation, "tanh");
     request.mixers = {"cayley", "orthogonal"};
-    expect_refused([&] { cli::grid_points(request); }, {"--gate", "no network of the grid"});
+    expect_refused([&] { study::grid_points(request); }, {"`gate`", "no network of the grid"});
 }
 
 /// Everything below a group of one file is below one of another, but for what depends on the moment.
@@ -388,7 +388,7 @@ TEST_F(SweepProgram, UncertifiedNetworksDoNotStopTheOthers) {
 }
 
 TEST_F(SweepProgram, RefusesBeforeAnythingIsComputed) {
-    refused({}, {"sweep", "--mixers"});
+    refused({}, {"sweep", "`mixers`"});
     refused({"--mixers", "cayley,redrawn"}, {"'redrawn'", "--redrawn"});
     refused({"--mixers", "cayley,bistochastc"}, {"--mixer 'bistochastc'", "did you mean 'bistochastic'?"});
     refused({"--mixers", "cayley,"}, {"--mixers 'cayley,'"});
@@ -400,7 +400,7 @@ TEST_F(SweepProgram, RefusesBeforeAnythingIsComputed) {
     refused({"--mixers", "cayley", "--depths", "2,3", "--sigma2", "0.1,0.1"},
             {"cayley-p5-L3-seed1: --sigma2"});
     refused({"--mixers", "cayley", "--branches", "tide"}, {"--branches 'tide'", "did you mean 'tied'?"});
-    refused({"--mixers", "cayley", "--gate", "0.5"}, {"--gate", "no network of the grid"});
+    refused({"--mixers", "cayley", "--gate", "0.5"}, {"`gate`", "no network of the grid"});
     refused({"--mixers", "cayley", "--branches", "tied", "--theory", "ov,printed"}, {"printed"});
     refused({"--mixers", "cayley", "--model", "m.json"}, {"sweep: '--model': no such option"});
     refused({"--mixers", "cayley", "--mixer", "orthogonal"}, {"more than once"});

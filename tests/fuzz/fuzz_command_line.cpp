@@ -1,10 +1,6 @@
-#include "compare_request.hpp"
-#include "figure_request.hpp"
-#include "request.hpp"
-#include "sweep_request.hpp"
+#include "options.hpp"
 #include "target.hpp"
 #include "train_request.hpp"
-#include "validate_request.hpp"
 #include "values.hpp"
 
 #include <CLI/CLI.hpp>
@@ -32,7 +28,7 @@ void parse(Words words) {
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     try {
         app.parse(std::move(words));
-        if constexpr (requires { cli::check_conflicts(request); }) cli::check_conflicts(request);
+        if constexpr (requires { study::check_conflicts(request); }) study::check_conflicts(request);
     } catch (const CLI::CallForHelp&) {
     } catch (const CLI::ParseError& error) {
         expect_one_line(error);
@@ -46,9 +42,9 @@ struct Command {
     void (*parse)(Words);
 };
 constexpr Command commands[] = {
-    {"depth-limit", parse<cli::DepthLimitRequest>}, {"sweep", parse<cli::SweepRequest>},
-    {"compare", parse<cli::CompareRequest>},        {"figure", parse<cli::FigureRequest>},
-    {"train", parse<cli::TrainRequest>},            {"validate", parse<cli::ValidateRequest>},
+    {"depth-limit", parse<study::DepthLimitRequest>}, {"sweep", parse<study::SweepRequest>},
+    {"compare", parse<study::CompareRequest>},        {"figure", parse<study::FigureRequest>},
+    {"train", parse<cli::TrainRequest>},            {"validate", parse<study::ValidateRequest>},
 };
 
 /// No file is to be read.
@@ -70,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             command.parse(words);
             return 0;
         }
-    parse<cli::Request>(words);
+    parse<study::Request>(words);
     return 0;
 }
 

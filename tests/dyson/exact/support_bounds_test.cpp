@@ -23,7 +23,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 TEST(SupportBounds, OfOneLayerIsItsSupport) {
     // A = 0: [0, 2σ].
-    const SupportBounds zero = range(make_network(Mixer::Zero(1, 1), 1, 1, 0.25));
+    const SupportBounds zero = support_bounds(make_network(Mixer::Zero(1, 1), 1, 1, 0.25));
     EXPECT_NEAR(zero.log_upper, std::log(2 * 0.5), 1e-9);
     EXPECT_EQ(zero.log_lower, -infinity);
     for (const auto family :
@@ -165,9 +165,9 @@ TEST(SupportBounds, OfAHyperConnectionReachesZeroWhereItMust) {
 
 TEST(SupportBounds, StaysInLogarithms) {
     const Network deep = make_network(Mixer::Identity(2, 2) * 1e-5, 1000, 1, 1e-14);
-    const SupportBounds bounds = range(deep);
+    const SupportBounds bounds = support_bounds(deep);
     // One layer a(1 ± …): 1000 times its ends.
-    const SupportBounds layer = range(make_network(Mixer::Identity(2, 2) * 1e-5, 1, 1, 1e-14));
+    const SupportBounds layer = support_bounds(make_network(Mixer::Identity(2, 2) * 1e-5, 1, 1, 1e-14));
     EXPECT_NEAR(bounds.log_upper, 1000 * layer.log_upper, 1e-8 * std::abs(bounds.log_upper));
     EXPECT_NEAR(bounds.log_lower, 1000 * layer.log_lower, 1e-8 * std::abs(bounds.log_lower));
     ASSERT_EQ(bounds.log_seeds.size(), 2u);

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "values.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spectra::cli {
+
+/// Adds options of one group whose values are words; what is typed is turned into what it means at once, so
+/// that a mistake is refused by the option's name. Of several names ("--seeds,--seed") that is the first.
+///
+/// `value` shows what is accepted, choices in lower case with | or , between: help and shell completion read
+/// it. `initial` is the default that help shows.
+class OptionGroup {
+public:
+    OptionGroup(CLI::App& app, std::string group) : app_(app), group_(std::move(group)) {}
+
+    /// set(name, text)
+    void operator()(const std::string& names, const std::string& value, const std::string& initial,
+                    const std::string& description,
+                    const std::function<void(const std::string&, const std::string&)>& set) const {
+        const std::string first = names.substr(0, names.find(','));
+        auto* const option = app_.add_option_function<std::string>(
+            names, [first, set](const std::string& text) { set(first, text); }, description);
+        option->type_name(value)->default_str(initial)->group(group_);
+    }
+
+    template <class T>
+    void integer(const std::string& names, const std::string& value, const std::string& initial,
+                 const std::string& description, T& target, int least,
+                 int largest = std::numeric_limits<int>::max()) const {
+        (*this)(names, value, initial, description,
+                [&target, least, largest](const std::string& name, const std::string& text) {
+                    target = static_cast<int>(to_integer(name, text, least, largest));
+                });
+    }
+
+    /// 0 or more, unless any number is accepted.
+    template <class T>
+    void number(const std::string& names, const std::string& value, const std::string& initial,
+                const std::string& description, T& target, bool negative = false) const {
+        (*this)(names, value, initial, description,
+                [&target, negative](const std::string& name, const std::string& text) {
+                    const double typed = to_number(name, text);
+                    if (!negative && typed < 0)
+                        throw std::invalid_argument(fmt::format("{} {}: accepted: 0 or more", name, text));
+                    target = typed;
+                });
+    }
+
+    template <class T>
+    void choice(const std::string& names, const std::string& initial, const std::string& description,
+                T& target, const std::vector<std::string>& accepted) const {
+        (*this)(names, fmt::format("{}", fmt::join(accepted, "|")), initial, description,
+                [&target, accepted](const std::string& name, const std::string& text) {
+                    target = to_choice(name, text, accepted);
+                });
+    }
+
+    /// --plot: formats of figures, or none.
+    void plot(std::vector<std::string>& target) const {
+        (*this)("--plot", "png,svg,pdf|none", "png", "figures to draw",
+                [&target](const std::string& name, const std::string& text) {
+                    target = to_choices(name, text, {"png", "svg", "pdf"});
+                });
+    }
+
+    void flag(const std::string& name, const std::string& description, bool& target) const {
+        app_.add_flag(name, target, description)->group(group_);
+    }
+
+private:
+    CLI::App& app_;
+    std::string group_;
+};
+
+}  // namespace spectra::cli

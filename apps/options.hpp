@@ -1,0 +1,33 @@
+#pragma once
+
+#include "study/compare.hpp"
+#include "study/figure_request.hpp"
+#include "study/grid.hpp"
+#include "study/request.hpp"
+#include "study/validate_request.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace spectra::cli {
+
+/// Each adds the options of one command; parsing fills `request`, which must outlive the app.
+void add_options(CLI::App& app, study::Request& request);
+void add_options(CLI::App& app, study::DepthLimitRequest& request);
+void add_options(CLI::App& app, study::SweepRequest& request);
+void add_options(CLI::App& app, study::CompareRequest& request);
+void add_options(CLI::App& app, study::FigureRequest& request);
+void add_options(CLI::App& app, study::ValidateRequest& request);
+
+/// "--logit-scale" -> "logit_scale": what a library calls what an option sets.
+inline std::string field_name(const std::string& option) {
+    std::string field = option.substr(option.find_first_not_of('-'));
+    std::replace(field.begin(), field.end(), '-', '_');
+    return field;
+}
+
+}  // namespace spectra::cli

@@ -1,0 +1,326 @@
+#include "options.hpp"
+
+#include "option_group.hpp"
+#include "weightfile/tensor_file.hpp"
+#include "base/text.hpp"
+#include "network/network.hpp"
+#include "values.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+
+namespace spectra::cli {
+
+using namespace study;
+
+namespace {
+
+int to_int(const std::string& name, const std::string& text, int least, int largest) {
+    return static_cast<int>(to_integer(name, text, least, largest));
+}
+
+/// `sizes`: with depth and width.
+void add_network_options(CLI::App& app, Request& r, bool sizes) {
+    const OptionGroup add(app, "Network");
+    add("--mixer", fmt::format("{}|FILE", fmt::join(family_names(), "|")), "",
+        fmt::format(
+            "the mixers: a family ({}) or a file of matrices (JSON, HDF5 or CSV: one n×n for all layers, or "
+            "L of them)",
+            fmt::join(family_names(), ", ")),
+        [&r](const auto&, const auto& text) { r.mixer = text; });
+    if (sizes)
+        add("--depth", "L", std::to_string(default_depth), "layers, 1 to 1000000",
+            [&r](const auto& name, const auto& text) { r.depth = to_int(name, text, 1, max_depth); });
+    add("--streams", "n", std::to_string(default_streams), "residual streams, 1 to 512",
+        [&r](const auto& name, const auto& text) { r.streams = to_int(name, text, 1, max_streams); });
+    if (sizes)
+        add("--width", "p", std::to_string(default_width),
+            "width of a stream in the simulation, 1 to 100000; theory is the limit of large p",
+            [&r](const auto& name, const auto& text) { r.width = to_int(name, text, 1, max_width); });
+    add("--draws", "independent|shared", "independent", "a mixer drawn for every layer, or one for all",
+        [&r](const auto& name, const auto& text) {
+            r.shared_draws = to_choice(name, text, {"independent", "shared"}) == "shared";
+        });
+    add("--seed", "N", "1", "of everything random; the same seed gives the same bits",
+        [&r](const auto& name, const auto& text) { r.seed = to_seed(name, text); });
+    add("--model", "FILE.json", "",
+        "the whole network from one file instead: streams, depth, mixers, noise; or a weight file "
+        "(docs/layouts.md), its mixers at zero input",
+        [&r](const auto&, const auto& text) { r.model = text; });
+}
+
+void add_family_options(CLI::App& app, Request& r) {
+    const OptionGroup add_plain(app, "Mixer families");
+    const auto add = [&](const std::string& name, const std::string& value, const std::string& initial,
+                         const std::string& description,
+                         const std::function<void(const std::string&, const std::string&)>& set) {
+        add_plain(name, value, initial, description, [&r, set](const auto& option, const auto& text) {
+            set(option, text);
+            r.family_fields.push_back(field_name(option));
+        });
+    };
+    constexpr int any = std::numeric_limits<int>::max();
+    const mixers::Recipe d;
+    add("--logit-scale", "X", fmt::format("{}", d.logit_scale), "bistochastic, cayley: logits are N(0, X²)",
+        [&r](const auto& name, const auto& text) { r.recipe.logit_scale = to_number(name, text); });
+    add("--sinkhorn-iterations", "T", "to tolerance", "bistochastic: sweeps over rows and columns",
+        [&r](const auto& name, const auto& text) {
+            r.recipe.sinkhorn_iterations = to_int(name, text, 0, any);
+        });
+    add("--cayley-iterations", "N|exact", fmt::format("{}", *d.cayley_iterations),
+        "cayley: fixed-point steps, or the exact transform", [&r](const auto& name, const auto& text) {
+            r.recipe.cayley_iterations =
+                text == "exact" ? std::optional<int>() : std::optional<int>(to_int(name, text, 0, any));
+        });
+    add("--cayley-step", "α", fmt::format("{}", d.cayley_step), "cayley: step of the projection",
+        [&r](const auto& name, const auto& text) { r.recipe.cayley_step = to_number(name, text); });
+    add("--gate", "γ", fmt::format("{}", d.gate),
+        "cayley-hybrid: γQ + (1−γ)H₂; trained gates end near 0 or 1",
+        [&r](const auto& name, const auto& text) { r.recipe.gate = to_number(name, text); });
+    add("--beta", "β", fmt::format("{}", d.beta), "cayley-hybrid: rotation strength; householder: I − βkkᵀ",
+        [&r](const auto& name, const auto& text) { r.recipe.beta = to_number(name, text); });
+    add("--rank", "K", "half of n, rounded up", "grassmann: rank of the projector",
+        [&r](const auto& name, const auto& text) { r.recipe.rank = to_int(name, text, 0, any); });
+    add("--permutations", "K", fmt::format("{}", d.permutations), "permutation: how many are mixed",
+        [&r](const auto& name, const auto& text) { r.recipe.permutations = to_int(name, text, 1, any); });
+}
+
+StreamWeights to_stream_weights(const std::string& name, const std::string& text) {
+    if (text == "drawn") return {StreamWeights::Choice::drawn};
+    if (text == "mean") return {StreamWeights::Choice::mean};
+    try {
+        return {StreamWeights::Choice::given, to_numbers(name, text)};
+    } catch (const std::invalid_argument&) {
+        throw std::invalid_argument(
+            fmt::format("{} {}: accepted: drawn, mean, or a finite number per stream with commas between",
+                        name, in_quotes(text)));
+    }
+}
+
+void add_branch_options(CLI::App& app, Request& r) {
+    const OptionGroup add(app, "Branch");
+    add("--branch", fmt::format("{}", fmt::join(branch_names(), "|")), default_branch,
+        "the random branch; isotropic: independent Gaussian entries; activation: such entries times slopes "
+        "φ'(h); hyper-connection: one mix of the streams is read, all are written; tied: one isotropic "
+        "branch for "
+        "all layers, or a hyper-connection with --pre or --post",
+        [&r](const auto& name, const auto& text) { r.branch = to_choice(name, text, branch_names()); });
+    add("--noise", "C", fmt::format("{}", default_noise),
+        "total variance of the branch, L·σ² (activation: L·σ_w²·Eφ'²); every layer has C/L",
+        [&r](const auto& name, const auto& text) {
+            r.noise = to_number(name, text);
+            if (*r.noise < 0)
+                throw std::invalid_argument(fmt::format("{} '{}': accepted: 0 or more", name, text));
+        });
+    add("--sigma2", "v[,v…]", "",
+        "σ² of every layer instead (activation: σ_w²): one value for all, or L values",
+        [&r](const auto& name, const auto& text) { r.sigma2 = to_variances(name, text); });
+    add("--activation", fmt::format("{}", fmt::join(activation_names(), "|")), default_activation,
+        fmt::format("activation: φ, one of {}", fmt::join(activation_names(), ", ")),
+        [&r](const auto& name, const auto& text) {
+            r.activation = to_choice(name, text, activation_names());
+        });
+    add("--preactivation-variance", "q[,q…]", "propagated from 1 at the input",
+        "activation: variance of h, one value for all layers, or L values",
+        [&r](const auto& name, const auto& text) { r.preactivation_variance = to_variances(name, text); });
+    add("--branch-law", "FILE", "",
+        "isotropic, hyper-connection: singular values of the branch instead of a Gaussian, one set or one "
+        "per "
+        "layer; JSON, or text with a set a line",
+        [&r](const auto&, const auto& text) { r.branch_law = text; });
+    add("--pre", "drawn|mean|v,v…", "drawn",
+        "hyper-connection, tied: how the streams are read: softmax of N(0, 1) logits from the seed, 1/n, or "
+        "n "
+        "values",
+        [&r](const auto& name, const auto& text) { r.pre = to_stream_weights(name, text); });
+    add("--post", "drawn|mean|v,v…", "drawn",
+        "hyper-connection, tied: how they are written: 2/(1 + e⁻ˣ) of such logits, 1, or n values",
+        [&r](const auto& name, const auto& text) { r.post = to_stream_weights(name, text); });
+}
+
+void add_average_option(const OptionGroup& add, Request& r, const std::string& description) {
+    add("--average", "K", "", description,
+        [&r](const auto& name, const auto& text) { r.average = to_int(name, text, 2, 100000); });
+}
+
+void add_theory_options(CLI::App& app, Request& r) {
+    const OptionGroup add(app, "Theory");
+    add("--theory", "ov,scalar,s-transform,printed|none", "ov,scalar",
+        "ov: the operator-valued chain, exact at every depth; scalar: layers multiplied as free scalars; "
+        "s-transform: a second exact method for orthogonal mixers; printed: the source paper's equation (7). "
+        "All but ov know isotropic Gaussian branches only",
+        [&r](const auto& name, const auto& text) {
+            constexpr std::array all{dyson::Method::operator_valued, dyson::Method::scalar,
+                                     dyson::Method::s_transform, dyson::Method::printed};
+            std::vector<std::string> names;
+            for (const auto method : all) names.push_back(dyson::name(method));
+            r.methods.clear();
+            r.methods_given = true;
+            for (const auto& word : to_choices(name, text, names))
+                r.methods.push_back(all[static_cast<std::size_t>(std::find(names.begin(), names.end(), word) -
+                                                                 names.begin())]);
+        });
+    add("--eta", "auto|VALUE", "auto", "auto: the density itself; VALUE: smoothed at that Im ω",
+        [&r](const auto& name, const auto& text) {
+            if (text == "auto") {
+                r.eta.reset();
+                return;
+            }
+            try {
+                r.eta = to_number(name, text);
+            } catch (const std::invalid_argument&) {
+                r.eta = 0;
+            }
+            if (!(*r.eta > 0))
+                throw std::invalid_argument(
+                    fmt::format("{} '{}': accepted: auto, or a finite number above 0", name, text));
+        });
+    add("--grid", "MIN:MAX:POINTS[:log]", "adaptive", "singular values at which the density is given",
+        [&r](const auto& name, const auto& text) { r.grid = to_grid(name, text); });
+    add("--omega", "FILE|\"0.3+0.05i,…\"", "",
+        "evaluate g(ω) by the chain at these points too (Im ω > 0), whatever --theory says; a file has one a "
+        "line, or is JSON with [re, im] pairs",
+        [&r](const auto& name, const auto& text) { r.omega = to_omega(name, text); });
+}
+
+void add_design_options(CLI::App& app, Request& r) {
+    const OptionGroup add(app, "Design");
+    add.flag("--sensitivity",
+             "how the metrics of ov change with the noise of every layer and every entry of every mixer",
+             r.sensitivity);
+    add_average_option(add, r, "mean and spread of ov over K draws of the mixers, 2 to 100000");
+}
+
+void add_simulation_options(CLI::App& app, Request& r) {
+    const OptionGroup add(app, "Simulation");
+    add("--samples", "S", std::to_string(r.samples), "sampled Jacobians; 0 for none",
+        [&r](const auto& name, const auto& text) {
+            r.samples = to_int(name, text, 0, std::numeric_limits<int>::max());
+            r.samples_given = true;
+        });
+    add("--until-error", "E", "",
+        "stop where the standard errors of the mean square (relative), of the shares in [0.75, 1.25] and "
+        "below "
+        "0.1 and of the law (W1 over the rms) have come down to E; --samples at the latest, 1000000 unless "
+        "given",
+        [&r](const auto& name, const auto& text) {
+            r.until_error = to_number(name, text);
+            if (!(*r.until_error > 0 && *r.until_error < 1))
+                throw std::invalid_argument(
+                    fmt::format("{} '{}': accepted: a number between 0 and 1", name, text));
+        });
+    add.flag("--resume", "continue the simulation in STEM.h5; from the first sample where there is none",
+             r.resume);
+    add("--checkpoint", "SECONDS", fmt::format("{}", r.checkpoint_seconds),
+        "how often the samples so far are written to STEM.h5", [&r](const auto& name, const auto& text) {
+            r.checkpoint_seconds = to_number(name, text);
+            if (!(r.checkpoint_seconds >= 0))
+                throw std::invalid_argument(
+                    fmt::format("{} '{}': accepted: a number of seconds, 0 or more", name, text));
+        });
+    add("--slopes", "drawn|propagated", "drawn",
+        "of activations: φ'(h) of independent h, or of the network run forward from a random input",
+        [&r](const auto& name, const auto& text) {
+            r.slopes = to_choice(name, text, {"drawn", "propagated"}) == "propagated"
+                           ? montecarlo::Slopes::propagated
+                           : montecarlo::Slopes::drawn;
+        });
+    add("--method", "auto|dense|quadrature", "auto",
+        fmt::format(
+            "all singular values of every Jacobian, or their law by Golub-Kahan quadrature, for large "
+            "N; auto: dense to N = {}",
+            montecarlo::largest_dense),
+        [&r](const auto& name, const auto& text) {
+            const auto choice = to_choice(name, text, {"auto", "dense", "quadrature"});
+            r.method = choice == "dense"        ? montecarlo::Method::dense
+                       : choice == "quadrature" ? montecarlo::Method::quadrature
+                                                : montecarlo::Method::automatic;
+        });
+    add("--mixers", "fixed|redrawn", "fixed", "the same mixers for every sample, or drawn anew",
+        [&r](const auto& name, const auto& text) {
+            r.redrawn = to_choice(name, text, {"fixed", "redrawn"}) == "redrawn";
+        });
+    add("--device", "auto|cpu|cuda", "auto",
+        "where to simulate; auto: a GPU where the work is worth its start",
+        [&r](const auto& name, const auto& text) {
+            const auto choice = to_choice(name, text, {"auto", "cpu", "cuda"});
+            r.device = choice == "cpu"    ? montecarlo::Device::cpu
+                       : choice == "cuda" ? montecarlo::Device::cuda
+                                          : montecarlo::Device::automatic;
+        });
+    add("--precision", "f64|f32", "f64", "of the matrices; f32 on a GPU only",
+        [&r](const auto& name, const auto& text) {
+            r.precision = to_choice(name, text, {"f64", "f32"}) == "f32" ? montecarlo::Precision::f32
+                                                                         : montecarlo::Precision::f64;
+        });
+    add("--keep", "histogram|values", "values while they fit 256 MB",
+        "what the result file keeps of the samples", [&r](const auto& name, const auto& text) {
+            r.keep = to_choice(name, text, {"histogram", "values"}) == "values" ? montecarlo::Keep::values
+                                                                                : montecarlo::Keep::histogram;
+        });
+}
+
+/// `figures`: with those, and with threads.
+void add_output_options(CLI::App& app, Request& r, const std::string& stem, bool figures) {
+    const OptionGroup add(app, "Output");
+    add("--out", "STEM", stem, figures ? "writes STEM.h5 and STEM.png" : "writes STEM.h5",
+        [&r](const auto&, const auto& text) { r.out = text; });
+    add.flag("--force", "replace files that are not result files of ours", r.force);
+    if (figures) add.plot(r.plots);
+    add.flag("--json", "print one JSON object and nothing else", r.json);
+    if (figures)
+        add("--threads", "N", "all", "threads to use; results do not depend on it",
+            [&r](const auto& name, const auto& text) { r.threads = to_int(name, text, 1, 4096); });
+    add.flag("--quiet", "print nothing but errors (and what --json asks for)", r.quiet);
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, Request& request) {
+    add_network_options(app, request, true);
+    add_family_options(app, request);
+    add_branch_options(app, request);
+    add_theory_options(app, request);
+    add_design_options(app, request);
+    add_simulation_options(app, request);
+    add_output_options(app, request, "spectra-<mixer>-L<depth>", true);
+}
+
+void add_options(CLI::App& app, DepthLimitRequest& request) {
+    const OptionGroup add(app, "Question");
+    add("--keep", "SHARE", fmt::format("{}", request.keep),
+        "least share of the singular values that must stay, above 0 and up to 1",
+        [&request](const auto& name, const auto& text) {
+            request.keep = to_number(name, text);
+            if (!(request.keep > 0 && request.keep <= 1))
+                throw std::invalid_argument(
+                    fmt::format("{} '{}': accepted: a share above 0 and up to 1", name, text));
+        });
+    add("--above", "s", fmt::format("{}", request.above), "at or above this singular value",
+        [&request](const auto& name, const auto& text) {
+            request.above = to_number(name, text);
+            if (!(request.above > 0))
+                throw std::invalid_argument(
+                    fmt::format("{} '{}': accepted: a finite number above 0", name, text));
+        });
+    add("--max-depth", "L", std::to_string(default_max_depth),
+        "where the search ends, 1 to 1000000; a file of several mixers, or a model, ends where it does",
+        [&request](const auto& name, const auto& text) {
+            request.max_depth = to_int(name, text, 1, max_depth);
+        });
+    add_average_option(add, request.network,
+                       "the limit of K more draws of the mixers too, 2 to 100000: median and spread");
+    add_network_options(app, request.network, false);
+    add_family_options(app, request.network);
+    add_branch_options(app, request.network);
+    add_output_options(app, request.network, "spectra-depth-limit-<mixer>", false);
+}
+
+}  // namespace spectra::cli

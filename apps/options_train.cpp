@@ -1,0 +1,159 @@
+#include "train_request.hpp"
+
+#include "option_group.hpp"
+#include "tasks/tasks.hpp"
+#include "values.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <stdexcept>
+
+namespace spectra::cli {
+
+
+namespace {
+
+// The Torch program's own lists; a test compares them.
+const std::vector<std::string> architectures{"gpt",           "ddl", "mhc", "mhc-lite", "jpmhc",    "edelta",
+                                             "edelta-stream", "shc", "hc",  "mgt",      "recursive"};
+const std::vector<std::string> mixers{"identity",      "hyper",           "bistochastic", "permutation",
+                                      "cayley",        "orthogonal",      "rotation",     "householder",
+                                      "cayley-hybrid", "spectral-sphere", "grassmann"};
+
+void add_model_options(CLI::App& app, TrainRequest& r) {
+    const OptionGroup add(app, "Model");
+    add.choice("--architecture", "gpt",
+               fmt::format("one of the papers' models: {}", fmt::join(architectures, ", ")), r.architecture,
+               architectures);
+    add.choice(
+        "--mixer", "",
+        fmt::format("a plain stack of hyper-connections with that mixer: {} (recursive: its mixer, cayley)",
+                    fmt::join(mixers, ", ")),
+        r.mixer, mixers);
+    add.integer("--layers", "L", "the matched set's", "blocks of attention and MLP", r.layers, 1, 10000);
+    add.integer("--cycles", "K", "recursive: 6, else 1", "how often the blocks are applied, weights shared",
+                r.cycles, 1, 10000);
+    add.integer("--channels", "C", "the matched set's", "numbers of a token's state, all streams together",
+                r.channels, 1, 1 << 20);
+    add.integer("--streams", "n", "4", "residual streams", r.streams, 1, 512);
+    add.integer("--heads", "H", "4", "attention heads", r.heads, 1, 1024);
+    add("--positions", "learned|rotary", "learned", "how tokens know their place",
+        [&r](const auto& name, const auto& text) {
+            r.rotary = to_choice(name, text, {"learned", "rotary"}) == "rotary";
+        });
+    add.choice("--pooling", "causal",
+               "what ddl's and edelta's operators see: the mean of the tokens so far, or of all as published "
+               "(which shows them the targets)",
+               r.pooling, {"causal", "published"});
+    add.choice("--start", "paper",
+               "edelta's projections: the identity, or N(0, .02) as in the published code", r.start,
+               {"paper", "published"});
+    add.choice("--mappings", "dynamic",
+               "hyper-connections' mixer, pre and post: from the input, or static parameters", r.mappings,
+               {"dynamic", "static"});
+    add.number("--gate-weight", "λ", "0.1; reflection 0.5", "weight of 4γ(1-γ) for each gate", r.gate_weight);
+    add.number("--gate-bias", "b", "0", "where gates start: γ = sigmoid(b)", r.gate_bias, true);
+    add.integer("--sinkhorn-iterations", "T", "20", "bistochastic: sweeps; 0: to tolerance",
+                r.sinkhorn_iterations, 0);
+    add.choice("--sinkhorn-backward", "direct", "bistochastic: how gradients pass it", r.sinkhorn_backward,
+               {"direct", "gauss-seidel", "unrolled"});
+    add.integer("--cayley-iterations", "s", "2", "cayley: steps; 0: exact", r.cayley_iterations, 0, 1000);
+    add.number("--cayley-step", "α", "0.1", "cayley: step", r.cayley_step);
+}
+
+void add_data_options(CLI::App& app, TrainRequest& r) {
+    const OptionGroup add(app, "Data");
+    add.integer("--samples", "N", "the task's", "training sequences", r.samples, 1);
+    add("--data-seed", "N", "42", "seed of the data; 42 gives the published ones",
+        [&r](const auto& name, const auto& text) { r.data_seed = to_seed(name, text); });
+    add("--text", "FILE", "", "text: what to learn", [&r](const auto&, const auto& text) { r.text = text; });
+    add.integer("--context", "T", "64", "text: bytes of a sequence", r.context, 1, 1 << 20);
+}
+
+void add_training_options(CLI::App& app, TrainRequest& r) {
+    const OptionGroup add(app, "Training");
+    add.integer("--steps", "N", "2000", "steps, and the schedule's horizon", r.steps, 1);
+    add.integer("--stop-after", "K", "", "stop and save at step K, as an interruption would", r.stop_after,
+                1);
+    add.integer("--batch", "B", "64; reflection 32", "sequences of a batch", r.batch, 1);
+    add.integer("--accumulate", "K", "1", "batches whose gradients are averaged for a step", r.accumulate, 1,
+                1 << 16);
+    add.choice("--optimiser", "adamw", "update rule", r.optimiser, {"adamw", "adam-atan2"});
+    add.choice("--schedule", "cosine; reflection constant", "learning rate after the warm-up", r.schedule,
+               {"cosine", "steps", "constant"});
+    add.number("--lr", "η", "1e-3", "learning rate at its peak", r.rate);
+    add.number("--lr-floor", "η", "a tenth of --lr", "learning rate at the end", r.floor);
+    add.integer("--warm-up", "K", "100; reflection 0", "steps of linear warm-up", r.warm_up, 0);
+    add.number("--weight-decay", "w", "0.1; reflection 0.01", "of matrices (reflection: of all)",
+               r.weight_decay);
+    add.number("--clip", "g", "1; reflection 0", "largest gradient norm; 0: any", r.clip);
+    add("--seeds,--seed", "N,N…", "42", "seeds of weights and batches, a run each",
+        [&r](const auto& name, const auto& text) {
+            r.seeds.clear();
+            for (const auto& part : split(text, ',')) r.seeds.push_back(to_seed(name, part));
+        });
+    add.flag("--recompute", "keep the states between blocks only: less memory, more time", r.recompute);
+    add.choice("--device", "auto", "where to compute", r.device, {"auto", "cpu", "cuda"});
+    add.choice("--precision", "f32", "of the branches on CUDA; mixers are always f32", r.precision,
+               {"f32", "bf16"});
+    add.integer("--threads", "N", "all cores", "threads on the CPU", r.threads, 1, 4096);
+}
+
+void add_output_options(CLI::App& app, TrainRequest& r) {
+    const OptionGroup add(app, "Output");
+    add("--out", "STEM", "spectra-TASK-ARCHITECTURE", "writes STEM.ckpt, STEM.h5, STEM.csv and STEM.png",
+        [&r](const auto&, const auto& text) { r.out = text; });
+    add.integer("--log-every", "K", "100", "steps between rows of the log, diagnostics and checkpoints",
+                r.log_every, 1);
+    add.flag("--resume", "continue STEM.ckpt; from the first step where there is none", r.resume);
+    add.plot(r.plot);
+    add.flag("--force", "replace files that are no results of ours", r.force);
+    add.flag("--json", "print one JSON object", r.json);
+    add.flag("--quiet", "no progress line", r.quiet);
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, TrainRequest& r) {
+    app.add_option("TASK", r.task, "the task")
+        ->type_name(fmt::format("{}", fmt::join(tasks::task_names(), "|")));
+    add_model_options(app, r);
+    add_data_options(app, r);
+    add_training_options(app, r);
+    add_output_options(app, r);
+}
+
+void check_conflicts(const TrainRequest& r) {
+    if (r.task.empty())
+        throw std::invalid_argument(
+            fmt::format("train: which task? accepted: {}", fmt::join(tasks::task_names(), ", ")));
+    to_choice("train", r.task, tasks::task_names());
+    const auto refuse = [](const std::string& why) { throw std::invalid_argument("train: " + why); };
+    const bool reflection = r.task == "reflection";
+    if (r.architecture && r.mixer && *r.architecture != "recursive")
+        refuse(
+            "--architecture and --mixer do not go together (but for recursive): one says what the other "
+            "does");
+    if (reflection && (r.layers || r.channels || r.cycles || r.mixer))
+        refuse("reflection trains an operator alone; accepted: --architecture ddl, jpmhc or edelta");
+    if (reflection && r.architecture && *r.architecture != "ddl" && *r.architecture != "jpmhc" &&
+        *r.architecture != "edelta")
+        refuse(fmt::format("reflection --architecture {}: accepted: ddl, jpmhc, edelta", *r.architecture));
+    if (reflection && !r.architecture)
+        refuse("reflection: accepted with --architecture ddl, jpmhc or edelta");
+    if (r.task == "text" && !r.text) refuse("text: which file? accepted: --text FILE");
+    if (r.task != "text" && (r.text || r.context))
+        refuse("--text and --context: accepted with the task text");
+    if (r.precision == "bf16" && r.device == "cpu") refuse("--precision bf16: accepted on CUDA");
+    if (r.stop_after && *r.stop_after > r.steps)
+        refuse(fmt::format("--stop-after {}: accepted: up to --steps {}", *r.stop_after, r.steps));
+}
+
+std::string stem_of(const TrainRequest& r) {
+    const std::string model = r.architecture.value_or(r.mixer ? *r.mixer : "gpt");
+    return r.out.value_or(fmt::format("spectra-{}-{}", r.task, model));
+}
+
+}  // namespace spectra::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "network/network.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace spectra::dyson {
+
+/// Places of given shares of the operator-valued law: F(x) = u, from single points of the Dyson equation
+/// (mass_below) and a bracketing search, without the law as a whole. F is right within 0.3 % of the
+/// smaller of u and 1 − u.
+struct Quantiles {
+    std::vector<double> log_s;  ///< one per share
+    int points = 0, uncertified = 0;
+};
+/// `before_point` is called before every point and may throw to stop.
+Quantiles quantiles(const Network& network, const std::vector<double>& shares,
+                    const std::function<void()>& before_point = {});
+
+}  // namespace spectra::dyson

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "report/report.hpp"
+#include "study/build_network.hpp"
+#include "study/observer.hpp"
+#include "study/request.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spectra::study {
+
+/// A request with its network: whatever can be refused has been.
+struct Analysis {
+    DescribedNetwork described;
+    std::vector<dyson::Method> methods;
+    montecarlo::Options simulation;
+    /// Samples that exist already, and where a long simulation is saved while it runs; may be empty.
+    std::optional<montecarlo::Simulation> done = {};
+    std::function<void(const report::Report&)> save = {};
+};
+
+/// Reads files and draws mixers. Throws std::invalid_argument where the request cannot be done.
+Analysis prepare(const Request& request);
+
+/// Everything asked for, until the observer stops it, and the comparison; the provenance stays empty.
+report::Report compute(const Request& request, Analysis analysis, Observer& observer);
+
+/// Theory and simulation of one network, written to its result file and drawn. `command` goes into the file.
+/// Started several times (mpirun, srun), the processes share the work and the first returns the report, the others
+/// nothing. Throws std::invalid_argument before anything is computed or written.
+std::optional<report::Report> analyse(const Request& request, const std::string& command, Observer& observer);
+
+/// Of a run of this version, now.
+report::Provenance provenance(const std::string& command, std::uint64_t seed);
+
+}  // namespace spectra::study

@@ -1,0 +1,158 @@
+#include "study/build_network.hpp"
+
+#include "study/build_branch.hpp"
+#include "base/nearest.hpp"
+#include "base/text.hpp"
+#include "network/mixer_file.hpp"
+#include "network/model_file.hpp"
+#include "layouts/layouts.hpp"
+#include "validation/prediction.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <stdexcept>
+
+namespace spectra::study {
+
+namespace {
+
+std::string size_text(double bytes) {
+    const char* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    std::size_t unit = 0;
+    for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
+    return fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
+[[noreturn]] void refuse_mixer(const std::string& text) {
+    const bool path_like = text.find_first_of("/.") != std::string::npos;
+    if (path_like && !nearest(text, family_names()))
+        throw std::invalid_argument(fmt::format("`mixer` {}: no such file", in_quotes(text)));
+    throw std::invalid_argument(fmt::format("`mixer` {}: no such mixer or file{}", in_quotes(text),
+                                            suggestion(text, family_names())));
+}
+
+void draw_mixers(const Request& request, mixers::Family family, DescribedNetwork& described) {
+    Network& network = described.network;
+    mixers::Recipe recipe = request.recipe;
+    recipe.family = family;
+    network.streams = request.streams.value_or(default_streams);
+    const int depth = request.depth.value_or(default_depth);
+    check_family_fields(request, family);
+    mixers::check(recipe, network.streams);
+    check_memory("the mixers", 8.0 * depth * network.streams * network.streams,
+                 "a smaller `depth` or `streams`");
+    network.mixers = mixers::draw_layers(recipe, network.streams, depth, request.shared_draws.value_or(false),
+                                         request.seed);
+    network.mixer_name = mixers::name(family);
+    described.short_name = network.mixer_name;
+    described.recipe = recipe;
+}
+
+void read_mixer_file(const Request& request, const std::string& file, DescribedNetwork& described) {
+    Network& network = described.network;
+    const auto only_drawn = [&](const std::string& field) {
+        throw std::invalid_argument(fmt::format(
+            "`mixer` {} cannot be combined with {}: mixers of a file are not drawn", file, field));
+    };
+    if (!request.family_fields.empty()) only_drawn("`" + request.family_fields.front() + "`");
+    if (request.shared_draws && !draws_stream_weights(request)) only_drawn("`draws`");
+    if (request.redrawn) only_drawn("`mixers` redrawn");
+
+    network.mixers = read_mixers(file);
+    network.streams = static_cast<int>(network.mixers.front().rows());
+    if (network.streams > max_streams || network.mixers.size() > static_cast<std::size_t>(max_depth))
+        throw std::invalid_argument(fmt::format(
+            "`mixer` {}: {} matrices of {}×{}; accepted: up to {} of up to {}×{}", file,
+            network.mixers.size(), network.streams, network.streams, max_depth, max_streams, max_streams));
+    if (request.streams && *request.streams != network.streams)
+        throw std::invalid_argument(
+            fmt::format("`streams` {} contradicts `mixer` {}, whose matrices are {}×{}", *request.streams,
+                        file, network.streams, network.streams));
+    if (network.depth() == 1) {
+        const int depth = request.depth.value_or(default_depth);
+        check_memory("the mixers", 8.0 * depth * network.streams * network.streams, "a smaller `depth`");
+        network.mixers.assign(static_cast<std::size_t>(depth), Mixer(network.mixers.front()));
+    } else if (request.depth && *request.depth != network.depth()) {
+        throw std::invalid_argument(fmt::format("`depth` {} contradicts `mixer` {}, which holds {} layers",
+                                                *request.depth, file, network.depth()));
+    }
+    network.mixer_name = std::filesystem::path(file).filename().string();
+    described.short_name = std::filesystem::path(file).stem().string();
+}
+
+/// The mixers of a trained model at zero input, with branches of an assumed variance. Theory does not know of
+/// a width, and that of the model would be beyond any simulation.
+Network read_checkpoint(const std::string& file, double noise) {
+    auto network = validation::network_of(layouts::read_stack(weightfile::TensorFile::open(file)), noise);
+    network.mixer_name = std::filesystem::path(file).filename().string();
+    network.width = default_width;
+    return network;
+}
+
+std::string title_of(const Network& network, const Request& request, bool drawn) {
+    const auto variances = sigma2(network);
+    // To rounding: those of activations are products.
+    const bool equal = std::all_of(variances.begin(), variances.end(), [&](double v) {
+        return std::abs(v - variances.front()) <= 1e-12 * variances.front();
+    });
+    const double total = equal ? variances.front() * network.depth()
+                               : std::accumulate(variances.begin(), variances.end(), 0.0);
+    const std::string branch = branch_words(network.branch);
+    const bool weighted = std::holds_alternative<ActivationBranch>(network.branch);
+    return fmt::format("{}{}, L = {}, n = {}, p = {}, {}{}{}{} = {:.6g}, seed {}", network.mixer_name,
+                       drawn && request.shared_draws.value_or(false) ? " (one for all layers)"
+                       : request.redrawn                             ? " (redrawn)"
+                                                                     : "",
+                       network.depth(), network.streams, network.width, branch, branch.empty() ? "" : ", ",
+                       equal ? "L" : "Σ", weighted ? "σ_w²Eφ'²" : "σ²", total, request.seed);
+}
+
+}  // namespace
+
+std::size_t physical_memory() {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
+}
+
+void check_memory(const std::string& what, double bytes, const std::string& remedy) {
+    const auto available = static_cast<double>(physical_memory());
+    if (available > 0 && bytes > available)
+        throw std::invalid_argument(
+            fmt::format("{} would need {} of memory, this machine has {}; accepted: {}", what,
+                        size_text(bytes), size_text(available), remedy));
+}
+
+DescribedNetwork describe_network(const Request& request) {
+    DescribedNetwork described;
+    Network& network = described.network;
+    if (request.model) {
+        network = weightfile::is_weight_file(*request.model)
+                      ? read_checkpoint(*request.model, request.noise.value_or(default_noise))
+                      : read_model(*request.model);
+        described.short_name = std::filesystem::path(*request.model).stem().string();
+    } else {
+        const std::string& mixer = request.mixer.value();
+        std::error_code ignored;
+        if (const auto family = mixers::find_family(mixer)) {
+            draw_mixers(request, *family, described);
+        } else if (!mixer.empty() && std::filesystem::exists(mixer, ignored)) {
+            read_mixer_file(request, mixer, described);
+        } else {
+            refuse_mixer(mixer);
+        }
+        network.branch = describe_branch(request, network);
+        network.width = default_width;
+    }
+    if (request.width) network.width = *request.width;
+    check(network);
+    network.title = title_of(network, request, described.recipe.has_value());
+    return described;
+}
+
+}  // namespace spectra::study

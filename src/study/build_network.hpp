@@ -1,0 +1,29 @@
+#pragma once
+
+#include "mixers/mixer.hpp"
+#include "network/network.hpp"
+#include "study/request.hpp"
+
+#include <optional>
+#include <string>
+
+namespace spectra::study {
+
+/// The network a request describes.
+struct DescribedNetwork {
+    Network network;                       ///< checked, with mixer_name and title
+    std::optional<mixers::Recipe> recipe;  ///< how its mixers were drawn; none where they come from a file
+    std::string short_name;                ///< for file names: the family, or the file's stem
+};
+
+/// Reads files and draws mixers. Throws std::invalid_argument where the request, or a file it names, cannot
+/// be used.
+DescribedNetwork describe_network(const Request& request);
+
+/// Bytes of memory this machine has.
+std::size_t physical_memory();
+
+/// Throws std::invalid_argument where `bytes` exceed the machine's memory: "<what> would need 31 GiB, …".
+void check_memory(const std::string& what, double bytes, const std::string& remedy);
+
+}  // namespace spectra::study

@@ -1,0 +1,103 @@
+#include "study/compare.hpp"
+
+#include "study/observer.hpp"
+#include "base/atomic_file.hpp"
+#include "report/comparison.hpp"
+#include "report/density_figure.hpp"
+#include "study/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+namespace spectra::study {
+
+namespace {
+
+/// Most panels of a figure.
+constexpr std::size_t most_rows = 24, most_columns = 12;
+
+std::filesystem::path ending_in(const std::filesystem::path& result, const std::string& ending) {
+    return std::filesystem::path(result).replace_extension() += ending;
+}
+
+/// Everything that may be written.
+OutputFiles files_of(const CompareRequest& request) {
+    OutputFiles files = output_files(request.grid.each.out.value_or("spectra-compare"), {});
+    for (const auto& format : request.grid.each.plots)
+        for (const char* view : {".", "-log."})
+            files.figures.push_back(ending_in(files.result, view + format));
+    for (const auto& format : request.tables) files.figures.push_back(ending_in(files.result, "." + format));
+    return files;
+}
+
+void write_tables(const CompareRequest& request, const report::Table& table, report::RunsReport& report,
+                  const std::filesystem::path& result) {
+    for (const auto& format : request.tables) {
+        const auto path = ending_in(result, "." + format);
+        AtomicFile file(path);
+        file.write(format == "md"    ? report::to_markdown(table)
+                   : format == "csv" ? report::to_csv(table)
+                                     : report::to_latex(table));
+        file.commit();
+        report.files.push_back(path.string());
+    }
+}
+
+void draw_figures(const CompareRequest& request, const std::vector<report::Compared>& compared,
+                  report::RunsReport& report, const std::filesystem::path& result, Observer& observer) {
+    const auto& formats = request.grid.each.plots;
+    if (formats.empty()) return;
+    draw_or_warn(observer, [&] {
+        const auto grid = report::comparison_grid(compared);
+        if (grid.rows.size() > most_rows || grid.columns.size() > most_columns)
+            throw std::runtime_error(fmt::format("{} × {} panels; accepted: up to {} × {}", grid.rows.size(),
+                                                 grid.columns.size(), most_rows, most_columns));
+        for (const auto scale : {plot::Scale::linear, plot::Scale::logarithmic}) {
+            auto figure = report::density_grid(grid, scale);
+            if (request.grey) plot::turn_grey(figure);
+            for (const auto& format : formats) {
+                const auto path =
+                    ending_in(result, (scale == plot::Scale::linear ? "." : "-log.") + format);
+                plot::render(figure, path);
+                report.files.push_back(path.string());
+            }
+        }
+    });
+}
+
+/// The samples are part of a network's description whether they were typed or not: what sweep has by default
+/// is another number.
+SweepRequest described(SweepRequest grid) {
+    std::erase_if(grid.given, [](const auto& field) { return field.first == "samples"; });
+    grid.given.emplace_back("samples", std::to_string(grid.each.samples));
+    return grid;
+}
+
+}  // namespace
+
+CompareRequest::CompareRequest() {
+    grid.command = "compare";
+    grid.mixers = {"identity", "bistochastic", "orthogonal", "cayley-hybrid", "spectral-sphere", "gaussian"};
+    grid.depths = {1, 2, 10};
+    grid.each.samples = 500;
+}
+
+Comparison compare(const CompareRequest& request, const std::string& command, Observer& observer) {
+    Comparison comparison;
+    GridOutput output;
+    output.files = files_of(request);
+    const auto& result = output.files.result;
+    output.write = [&](report::RunsReport& report) {
+        const auto compared = report::read_compared(result, report.runs);
+        comparison.table = report::ranked_table(compared);
+        draw_figures(request, compared, report, result, observer);
+        write_tables(request, comparison.table, report, result);
+    };
+    comparison.outcome = run_grid(described(request.grid), command, output, observer);
+    return comparison;
+}
+
+}  // namespace spectra::study

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "report/table.hpp"
+#include "study/sweep.hpp"
+
+#include <string>
+#include <vector>
+
+namespace spectra::study {
+
+/// A grid of networks, by default the one of the figure that compared theory with simulation first, and how it is
+/// shown.
+struct CompareRequest {
+    CompareRequest();
+
+    SweepRequest grid;  ///< figures: grid.each.plots
+    std::vector<std::string> tables{"md", "csv", "tex"};
+    bool grey = false;
+};
+
+struct Comparison {
+    SweepOutcome outcome;
+    report::Table table;  ///< ranked; empty where the grid was not finished
+};
+
+/// A grid of networks (run_grid) as two figures, over s and over ln s, and a ranked table. Networks that the result
+/// file holds already are not computed again: another figure or table costs nothing. Throws std::invalid_argument
+/// before anything is computed or written.
+Comparison compare(const CompareRequest& request, const std::string& command, Observer& observer);
+
+}  // namespace spectra::study

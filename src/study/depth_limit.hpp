@@ -1,0 +1,15 @@
+#pragma once
+
+#include "report/report.hpp"
+#include "study/observer.hpp"
+#include "study/request.hpp"
+
+#include <string>
+
+namespace spectra::study {
+
+/// The deepest network that keeps a share of its singular values, written to its result file. `command` goes into
+/// the file. Throws std::invalid_argument before anything is computed or written.
+report::DepthReport depth_limit(const DepthLimitRequest& request, const std::string& command, Observer& observer);
+
+}  // namespace spectra::study

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "report/report.hpp"
+#include "study/figure_request.hpp"
+#include "study/figures/figures.hpp"
+#include "study/observer.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spectra::study {
+
+/// A figure with its numbers, on the disk.
+struct DrawnFigure {
+    std::string name;
+    Drawing drawing;
+    std::vector<std::string> files;
+};
+
+/// Draws a figure of the catalogue (figures.hpp), or all of them, each with its numbers beside it
+/// (write_figure_file), and calls `drawn` with each. Returns the name of the figure at which the observer stopped it.
+/// `command` goes into the files. Throws std::invalid_argument before anything is computed or written.
+std::optional<std::string> draw_figures(const FigureRequest& request, const std::string& command, Observer& observer,
+                                        const std::function<void(const DrawnFigure&)>& drawn);
+
+/// The numbers of a figure:
+///
+///     / attributes               those of every result file (report/result_file.hpp)
+///     /figure                    attributes name, title, caption, points and uncertified (of theory), and the
+///                                figure's single numbers by name
+///     /figure/panel-<i>          attributes heading, x_label, y_label, x_scale, y_scale: "linear", or "log10",
+///                                where the datasets hold log10 of the quantity
+///     /figure/panel-<i>/<name>   a series: `x`, `y`, of a band `lower`; attributes label, mark. Of filled steps
+///                                x has one more, the edges
+void write_figure_file(const std::string& name, const Drawing& drawing, const report::Provenance& provenance,
+                       const std::filesystem::path& path);
+
+/// What the series of a panel are called in the file: its label, fit for a path, with a number where that is
+/// empty or taken.
+std::vector<std::string> series_names(const plot::Panel& panel);
+
+}  // namespace spectra::study

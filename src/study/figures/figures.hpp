@@ -1,0 +1,45 @@
+#pragma once
+
+#include "study/observer.hpp"
+#include "study/figure_request.hpp"
+#include "plot/figure.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+/// The figures that can be drawn. Each is a function of the request that computes everything it shows; what is
+/// drawn is what is written.
+namespace spectra::study {
+
+struct Drawing {
+    plot::Figure figure;
+    int points = 0, uncertified = 0;                           ///< of theory
+    std::vector<std::pair<std::string, double>> numbers = {};  ///< what the figure says in single numbers
+    std::vector<std::string> remarks = {};                     ///< lines for the terminal
+};
+
+struct FigureKind {
+    std::string name;
+    std::string shows;                 ///< one line
+    std::vector<std::string> fields;  ///< of the request's network and simulation that it uses, besides the seed
+    Drawing (*draw)(const FigureRequest&, Observer&);
+    bool reads_files = false;  ///< that spectra train wrote
+};
+
+/// All of them, in the order users see.
+const std::vector<FigureKind>& figure_kinds();
+
+Drawing draw_bands(const FigureRequest& request, Observer& observer);
+Drawing draw_collapse(const FigureRequest& request, Observer& observer);
+Drawing draw_rank(const FigureRequest& request, Observer& observer);
+Drawing draw_printed(const FigureRequest& request, Observer& observer);
+Drawing draw_composite(const FigureRequest& request, Observer& observer);
+Drawing draw_gate(const FigureRequest& request, Observer& observer);
+Drawing draw_sphere(const FigureRequest& request, Observer& observer);
+Drawing draw_rollout(const FigureRequest& request, Observer& observer);
+Drawing draw_width(const FigureRequest& request, Observer& observer);
+Drawing draw_cost(const FigureRequest& request, Observer& observer);
+Drawing draw_training(const FigureRequest& request, Observer& observer);
+
+}  // namespace spectra::study

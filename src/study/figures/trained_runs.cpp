@@ -1,0 +1,82 @@
+#include "study/figures/trained_runs.hpp"
+
+#include "study/figures/panels.hpp"
+#include "h5/file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+namespace spectra::study {
+
+namespace {
+
+std::optional<Along> read_along(const h5::File& file, const std::string& name, std::size_t rows) {
+    const std::string path = "training/diagnostics/" + name;
+    if (!file.is_dataset(path)) return std::nullopt;
+    h5::Shape shape;
+    Along along;
+    along.values = file.read_doubles(path, shape);
+    if (shape.size() != 2 || shape[0] != rows || shape[1] == 0) return std::nullopt;
+    along.rows = shape[0];
+    along.places = shape[1];
+    return along;
+}
+
+TrainedRun read_run(const std::string& name) {
+    const auto file = h5::File::open_read(name);
+    if (!file.is_dataset("training/step") || !file.is_dataset("training/val_loss"))
+        throw std::invalid_argument(
+            fmt::format("{}: no training in it; accepted: STEM.h5 of spectra train", name));
+    TrainedRun run;
+    h5::Shape shape;
+    run.step = file.read_doubles("training/step", shape);
+    run.loss = file.read_doubles("training/val_loss", shape);
+    if (run.step.empty() || run.loss.size() != run.step.size())
+        throw std::invalid_argument(fmt::format("{}: training: steps and losses do not match", name));
+    const auto words = [&](const char* attribute) {
+        return file.string_attribute("training", attribute).value_or("");
+    };
+    const auto seed = file.unsigned_attribute("", "seed");
+    run.label = fmt::format("{}, {}{}", words("task"), words("architecture"),
+                            seed ? fmt::format(", seed {}", *seed) : "");
+    run.tokens = file.double_attribute("training", "baseline_uniform").has_value();
+    run.gate = read_along(file, "gate", run.step.size());
+    run.beta = read_along(file, "beta", run.step.size());
+    run.effective_rank = read_along(file, "effective_rank", run.step.size());
+    return run;
+}
+
+}  // namespace
+
+std::vector<TrainedRun> read_trained(const std::vector<std::string>& files) {
+    std::vector<TrainedRun> runs;
+    for (const auto& file : files) {
+        runs.push_back(read_run(file));
+        const auto same = [&](const TrainedRun& run) { return run.label == runs.back().label; };
+        if (std::count_if(runs.begin(), runs.end(), same) > 1)
+            runs.back().label += " (" + std::filesystem::path(file).stem().string() + ")";
+    }
+    return runs;
+}
+
+plot::Series along_places(const TrainedRun& run, const Along& along, std::size_t row, std::size_t style) {
+    std::vector<double> places, values;
+    for (std::size_t place = 0; place < along.places; ++place) {
+        places.push_back(static_cast<double>(place + 1));
+        values.push_back(along.at(row, place));
+    }
+    return line(run.label, style, std::move(places), std::move(values));
+}
+
+void add_framed(Drawing& drawing, plot::Panel panel, const std::string& x, const std::string& y,
+                plot::Scale scale) {
+    if (panel.series.empty()) return;
+    frame_x(panel, x, plot::Scale::whole);
+    frame_y(panel, y, scale);
+    drawing.figure.panels.push_back(std::move(panel));
+}
+
+}  // namespace spectra::study

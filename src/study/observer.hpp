@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+#include <stdexcept>
+#include <functional>
+#include <string>
+
+namespace spectra::study {
+
+/// Follows a study while it runs: shows how far it is, reports warnings, and may stop it. This one ignores
+/// everything and never stops.
+class Observer {
+public:
+    Observer() = default;
+    Observer(const Observer&) = delete;
+    Observer& operator=(const Observer&) = delete;
+    virtual ~Observer() = default;
+
+    /// Put before every stage from now on: "7 of 40, cayley-L10: ".
+    virtual void prefix(const std::string& /*words*/) {}
+    /// A new stage begins: "solving ov".
+    virtual void stage(const std::string& /*name*/) {}
+    /// `done` of `total` steps of the stage.
+    virtual void update(int /*done*/, int /*total*/) {}
+    /// Something that the user should know and that does not end the study.
+    virtual void warn(const std::string& /*message*/) {}
+    /// Becomes true, from another thread or a signal, when the study should end with what it has.
+    virtual const std::atomic<bool>& stop() const {
+        static const std::atomic<bool> never{false};
+        return never;
+    }
+    bool stopped() const { return stop().load(); }
+};
+
+/// Thrown where a study was stopped and nothing of it can be kept.
+struct Stopped {};
+
+inline void throw_if_stopped(const Observer& observer) {
+    if (observer.stopped()) throw Stopped{};
+}
+
+/// Runs `draw`. A figure that cannot be drawn is a warning: the result file has all its numbers.
+inline void draw_or_warn(Observer& observer, const std::function<void()>& draw) {
+    try {
+        draw();
+    } catch (const std::runtime_error& error) {
+        observer.warn(std::string("warning: no figure: ") + error.what());
+    }
+}
+
+}  // namespace spectra::study

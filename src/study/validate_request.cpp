@@ -1,0 +1,52 @@
+#include "study/validate_request.hpp"
+
+#include "base/nearest.hpp"
+#include "base/text.hpp"
+#include "layouts/layouts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+namespace spectra::study {
+
+void check_conflicts(const ValidateRequest& r) {
+    const auto refuse = [](const std::string& why) { throw std::invalid_argument("validate: " + why); };
+    if (r.files.empty())
+        refuse("which file? accepted: a checkpoint of spectra train, TorchScript, torch.save, safetensors");
+    if (r.at == "zero" && (r.input || r.inputs))
+        refuse("`at` zero cannot be combined with `input` or `inputs`: zero is one input");
+    if (r.input && !r.shape.empty())
+        refuse("`input` cannot be combined with `shape`: one gives what the other draws");
+    const auto& names = layouts::layout_names();
+    if (r.layout && !r.layout->ends_with(".json") && std::find(names.begin(), names.end(), *r.layout) == names.end())
+        throw std::invalid_argument(
+            fmt::format("`layout` {}: no such layout{}", in_quotes(*r.layout), suggestion(*r.layout, names)));
+}
+
+namespace {
+
+std::string name_of(const std::string& file) {
+    return std::filesystem::path(file).stem().string();
+}
+
+}  // namespace
+
+std::string stem_of(const ValidateRequest& r) {
+    return r.out.value_or(r.files.size() > 1 ? "spectra-validate"
+                                             : "spectra-validate-" + name_of(r.files.front()));
+}
+
+std::string stem_of(const ValidateRequest& r, std::size_t index) {
+    if (r.files.size() == 1) return stem_of(r);
+    const auto name = name_of(r.files[index]);
+    const auto same =
+        std::count_if(r.files.begin(), r.files.end(), [&](const auto& f) { return name_of(f) == name; });
+    const auto number = std::to_string(index + 1);
+    if (r.out) return *r.out + "-" + number;
+    return "spectra-validate-" + name + (same > 1 ? "-" + number : "");
+}
+
+}  // namespace spectra::study

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "train/checkpoint_file.hpp"
+#include "train/learner.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <string>
+
+namespace spectra::train {
+
+/// What a training run was asked for, as its checkpoint keeps it: everything that the numbers depend on.
+using Description = nlohmann::ordered_json;
+
+/// The model's part of a description, and back.
+Description describe_model(const ModelConfig& model);
+ModelConfig described_model(const Description& description);
+
+/// direct, gauss-seidel, unrolled.
+MixerOptions::Backward sinkhorn_backward(const std::string& name);
+
+/// A model from a checkpoint, with the data it was trained on.
+struct TrainedModel {
+    tasks::Dataset data;
+    std::unique_ptr<Learner> learner;
+    std::int64_t step = 0;
+    std::string words;  ///< "edelta, 6 blocks, 128 = 4 × 32 channels, trained on gyroscope for 2000 steps"
+};
+/// std::invalid_argument, one line beginning with `where`, of a checkpoint whose config and parameters do not
+/// make a model.
+TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& where);
+
+/// "6 blocks, 128 = 4 × 32 channels".
+std::string model_words(const ModelConfig& model);
+
+/// CUDA where it is asked for or, with auto, where Torch finds it.
+torch::Device chosen_device(const std::string& wanted);
+
+}  // namespace spectra::train
