@@ -104,5 +104,5 @@ extern "C" __attribute__((visibility("default"))) spectra::parallel::Ranks* spec
         MPI_Finalize();
         return nullptr;
     }
-    return new spectra::montecarlo::MpiRanks();
+    return new spectra::parallel::MpiRanks();
 }
