@@ -109,17 +109,9 @@ std::set<int> own_depths(const std::vector<Compared>& compared) {
     return own.size() > 1 ? own : std::set<int>{};
 }
 
-const Metrics* best_metrics(const Run& run) {
-    for (const char* source : {"ov", "montecarlo"})
-        for (const auto& [name, metrics] : run.metrics)
-            if (name == source) return &metrics;
-    return run.metrics.empty() ? nullptr : &run.metrics.front().second;
-}
-
-double distance(const Run& run, const std::string& pair) {
-    for (const auto& [name, agreement] : run.agreement)
-        if (name == pair) return agreement.wasserstein1;
-    return nan;
+double distance(const Run& run, const SourcePair& pair) {
+    const Agreement* const agreement = find(run.agreement, pair);
+    return agreement != nullptr ? agreement->wasserstein1 : nan;
 }
 
 }  // namespace
@@ -166,7 +158,7 @@ Table ranked_table(const std::vector<Compared>& compared) {
     std::vector<std::size_t> order(compared.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto metric = [&](std::size_t k, double Metrics::*member) {
-        const Metrics* const metrics = best_metrics(compared[k].run);
+        const Metrics* const metrics = best_metrics(compared[k].run.metrics);
         return metrics ? metrics->*member : nan;
     };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -202,10 +194,11 @@ Table ranked_table(const std::vector<Compared>& compared) {
     numbers("collapsed", "collapsed", [&](std::size_t k) { return metric(k, &Metrics::collapsed); });
     numbers("effective_rank", "eff. rank",
             [&](std::size_t k) { return metric(k, &Metrics::effective_rank); });
-    for (const char* theory : {"ov", "scalar", "s-transform", "printed"})
-        numbers(
-            fmt::format("{}_montecarlo_wasserstein1", theory), fmt::format("W1 {}", theory),
-            [&](std::size_t k) { return distance(compared[k].run, fmt::format("{}_montecarlo", theory)); });
+    for (const auto theory : {Source::ov, Source::scalar, Source::s_transform, Source::printed}) {
+        const SourcePair pair{theory, Source::montecarlo};
+        numbers(name(pair) + "_wasserstein1", "W1 " + name(theory),
+                [&](std::size_t k) { return distance(compared[k].run, pair); });
+    }
     const auto expected = [&](double montecarlo::Expected::*member) {
         return [&, member](std::size_t k) {
             const auto& known = compared[k].report.expected;

@@ -198,7 +198,7 @@ plot::Series histogram(const Report& report, plot::Scale scale, const Range& fra
 plot::Series line_series(const Curve& curve, plot::Scale scale, const Range& frame) {
     plot::Series series;
     const bool exact = curve.theory->method == dyson::Method::operator_valued;
-    series.label = long_name(dyson::name(curve.theory->method));
+    series.label = long_name(source_of(curve.theory->method));
     if (!curve.theory->summary.certified) series.label += " (not certified)";
     // Okabe and Ito's palette: black, vermillion, bluish green, reddish purple.
     switch (curve.theory->method) {
@@ -339,16 +339,14 @@ std::vector<std::string> caption(const Report& report) {
     };
     if (report.simulation) add(sources, "simulation: " + sample_size(report));
     for (const auto& theory : report.theories) {
-        add(sources, fmt::format("{}: {} points, {}", long_name(dyson::name(theory.method)),
+        add(sources, fmt::format("{}: {} points, {}", long_name(source_of(theory.method)),
                                  theory.summary.points, certificate(theory.summary)));
         if (theory.eta > 0) sources += fmt::format(", smoothed at η = {:.3g}", theory.eta);
     }
     std::string distances;
     for (const auto& [pair, agreement] : report.agreement) {
-        const std::size_t cut = pair.find('_');
-        const std::string other = pair.substr(cut + 1);
-        if (report.simulation && other != "montecarlo") continue;
-        add(distances, fmt::format("{} to {}: {:.2g}", long_name(pair.substr(0, cut)), long_name(other),
+        if (report.simulation && pair.second != Source::montecarlo) continue;
+        add(distances, fmt::format("{} to {}: {:.2g}", long_name(pair.first), long_name(pair.second),
                                    agreement.wasserstein1));
     }
     std::vector<std::string> lines;
@@ -359,10 +357,8 @@ std::vector<std::string> caption(const Report& report) {
 
 /// The share of collapsed mass by the best source there is.
 std::optional<double> collapsed_share(const Report& report) {
-    for (const char* source : {"ov", "montecarlo"})
-        for (const auto& [name, metrics] : report.metrics)
-            if (name == source) return metrics.collapsed;
-    return report.metrics.empty() ? std::nullopt : std::optional(report.metrics.front().second.collapsed);
+    const Metrics* const metrics = best_metrics(report.metrics);
+    return metrics != nullptr ? std::optional(metrics->collapsed) : std::nullopt;
 }
 
 std::string panel_heading(const Report& report) {

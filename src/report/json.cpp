@@ -207,12 +207,12 @@ std::string to_json(const Report& report) {
     }
     root["montecarlo"] = report.simulation ? simulation_object(*report.simulation) : Json(nullptr);
     root["metrics"] = Json::object();
-    for (const auto& [source, metrics] : report.metrics) root["metrics"][source] = metrics_object(metrics);
+    for (const auto& [source, metrics] : report.metrics) root["metrics"][name(source)] = metrics_object(metrics);
     root["agreement"] = Json::object();
     for (const auto& [pair, agreement] : report.agreement) {
-        Json& object = root["agreement"][pair];
+        Json& object = root["agreement"][name(pair)];
         object = agreement_object(agreement);
-        if (!report.expected || !pair.ends_with("_montecarlo")) continue;
+        if (!report.expected || pair.second != Source::montecarlo) continue;
         const auto& e = *report.expected;
         object["expected"] = {{"wasserstein1", expected_object(e.wasserstein1)},
                               {"wasserstein1_log", expected_object(e.wasserstein1_log)},

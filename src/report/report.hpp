@@ -7,6 +7,7 @@
 #include "montecarlo/finite_size.hpp"
 #include "montecarlo/run/simulate.hpp"
 #include "network/network.hpp"
+#include "report/source.hpp"
 #include "spectrum/spectrum.hpp"
 
 #include <cstdint>
@@ -38,10 +39,8 @@ struct Report {
     std::optional<montecarlo::Simulation> simulation;
     std::optional<montecarlo::ExpectedDistance> expected;  ///< of a right theory from this simulation
 
-    /// Filled by `compare`: source ("ov", "scalar", "montecarlo") and its metrics.
-    std::vector<std::pair<std::string, Metrics>> metrics;
-    /// Filled by `compare`: "<a>_<b>" and their distances.
-    std::vector<std::pair<std::string, Agreement>> agreement;
+    SourceMetrics metrics;    ///< of every law; filled by `compare`
+    PairAgreement agreement;  ///< of every pair of laws; filled by `compare`
 
     /// Files written, in order.
     std::vector<std::string> files;

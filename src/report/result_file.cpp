@@ -217,22 +217,22 @@ void write_average(h5::File& file, const dyson::Average& average) {
 
 void write_metrics(h5::File& file, const Report& report) {
     file.make_group("metrics");
-    for (const auto& [source, metrics] : report.metrics) write_metrics(file, "metrics/" + source, metrics);
+    for (const auto& [source, metrics] : report.metrics) write_metrics(file, "metrics/" + name(source), metrics);
     if (report.agreement.empty()) return;
     file.make_group("metrics/agreement");
     for (const auto& [pair, agreement] : report.agreement) {
-        const auto attribute = [&, &key = pair](const char* name, auto value) {
-            file.write_attribute("metrics/agreement", key + "_" + name, value);
+        const auto attribute = [&, key = name(pair)](const std::string& distance, auto value) {
+            file.write_attribute("metrics/agreement", key + "_" + distance, value);
         };
         attribute("wasserstein1", agreement.wasserstein1);
         attribute("wasserstein1_log", agreement.wasserstein1_log);
         attribute("kolmogorov_smirnov", agreement.kolmogorov_smirnov);
         attribute("log_floor", agreement.log_floor);
         attribute("left_out", agreement.left_out);
-        if (!report.expected || !pair.ends_with("_montecarlo")) continue;
-        const auto expected = [&](const std::string& name, const montecarlo::Expected& e) {
-            attribute((name + "_expected").c_str(), e.mean);
-            attribute((name + "_expected_std").c_str(), e.deviation);
+        if (!report.expected || pair.second != Source::montecarlo) continue;
+        const auto expected = [&](const std::string& distance, const montecarlo::Expected& e) {
+            attribute(distance + "_expected", e.mean);
+            attribute(distance + "_expected_std", e.deviation);
         };
         expected("wasserstein1", report.expected->wasserstein1);
         expected("wasserstein1_log", report.expected->wasserstein1_log);

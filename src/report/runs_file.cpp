@@ -17,6 +17,7 @@
 #include <utility>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 
 namespace spectra::report {
@@ -31,25 +32,6 @@ constexpr std::array distance_names = {
     DistanceName{"wasserstein1_log", &Agreement::wasserstein1_log},
     DistanceName{"kolmogorov_smirnov", &Agreement::kolmogorov_smirnov},
 };
-
-constexpr std::array<std::string_view, 5> known_sources = {"ov", "scalar", "s-transform", "printed",
-                                                           "montecarlo"};
-
-/// The usual order of sources, and of pairs by their first, then their second; others behind.
-std::size_t place_of(std::string_view source) {
-    for (std::size_t k = 0; k < known_sources.size(); ++k) {
-        if (source == known_sources[k]) return k * (known_sources.size() + 2);
-        for (std::size_t m = 0; m < known_sources.size(); ++m)
-            if (source == fmt::format("{}_{}", known_sources[k], known_sources[m]))
-                return k * (known_sources.size() + 2) + m + 1;
-    }
-    return std::numeric_limits<std::size_t>::max();
-}
-
-void sort_by_place(std::vector<std::string>& names) {
-    std::stable_sort(names.begin(), names.end(),
-                     [](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
-}
 
 /// A run's group of an open file.
 class Reader {
@@ -96,9 +78,12 @@ private:
 
 std::vector<std::string> uncertified_parts(const Reader& in) {
     std::vector<std::string> parts;
+    std::vector<Source> theories;
     for (const auto& method : in.children("theory"))
-        if (in.integer("theory/" + method, "certified") == 0) parts.push_back(method);
-    sort_by_place(parts);
+        if (const auto source = find_source(method); source && in.integer("theory/" + method, "certified") == 0)
+            theories.push_back(*source);
+    std::sort(theories.begin(), theories.end());
+    for (const auto source : theories) parts.push_back(name(source));
     const std::string sensitivity = "theory/ov/sensitivity";
     const auto metrics = in.children(sensitivity);
     if (std::any_of(metrics.begin(), metrics.end(), [&](const auto& metric) {
@@ -112,35 +97,35 @@ std::vector<std::string> uncertified_parts(const Reader& in) {
     return parts;
 }
 
-std::vector<std::pair<std::string, Metrics>> read_metrics(const Reader& in) {
-    auto sources = in.children("metrics");
-    std::erase(sources, "agreement");
-    sort_by_place(sources);
-    std::vector<std::pair<std::string, Metrics>> all;
-    for (const auto& source : sources) {
+SourceMetrics read_metrics(const Reader& in) {
+    SourceMetrics all;
+    for (const auto& group : in.children("metrics")) {
+        const auto source = find_source(group);
+        if (!source) continue;
         Metrics metrics;
         for (const auto& metric : metric_names)
-            metrics.*metric.member = in.number("metrics/" + source, metric.name);
-        all.emplace_back(source, metrics);
+            metrics.*metric.member = in.number("metrics/" + group, metric.name);
+        all.emplace_back(*source, metrics);
     }
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     return all;
 }
 
-std::vector<std::pair<std::string, Agreement>> read_agreement(const Reader& in) {
+PairAgreement read_agreement(const Reader& in) {
     const std::string group = "metrics/agreement";
     const std::string ending = fmt::format("_{}", distance_names.front().name);
-    std::vector<std::string> pairs;
-    for (const auto& attribute : in.attributes(group))
-        if (attribute.ends_with(ending))
-            pairs.push_back(attribute.substr(0, attribute.size() - ending.size()));
-    sort_by_place(pairs);
-    std::vector<std::pair<std::string, Agreement>> all;
-    for (const auto& pair : pairs) {
+    PairAgreement all;
+    for (const auto& attribute : in.attributes(group)) {
+        if (!attribute.ends_with(ending)) continue;
+        const std::string key = attribute.substr(0, attribute.size() - ending.size());
+        const auto pair = find_pair(key);
+        if (!pair) continue;
         Agreement agreement;
         for (const auto& distance : distance_names)
-            agreement.*distance.member = in.number(group, fmt::format("{}_{}", pair, distance.name));
-        all.emplace_back(pair, agreement);
+            agreement.*distance.member = in.number(group, fmt::format("{}_{}", key, distance.name));
+        all.emplace_back(*pair, agreement);
     }
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     return all;
 }
 
@@ -163,23 +148,13 @@ bool sound(const Run& run) {
     });
 }
 
-template <class T>
-const T* find(const std::vector<std::pair<std::string, T>>& entries, const std::string& name) {
-    const auto found =
-        std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.first == name; });
-    return found == entries.end() ? nullptr : &found->second;
-}
-
-/// Names that occur in any run, in the usual order.
-template <class T>
-std::vector<std::string> names_of(const std::vector<Run>& runs,
-                                  std::vector<std::pair<std::string, T>> Run::*entries) {
-    std::vector<std::string> names;
+/// Keys that occur in any run, in the usual order.
+template <class Key, class T>
+std::vector<Key> keys_of(const std::vector<Run>& runs, std::vector<std::pair<Key, T>> Run::*entries) {
+    std::set<Key> keys;
     for (const auto& run : runs)
-        for (const auto& [name, value] : run.*entries)
-            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    sort_by_place(names);
-    return names;
+        for (const auto& [key, value] : run.*entries) keys.insert(key);
+    return {keys.begin(), keys.end()};
 }
 
 template <class T, class Of>
@@ -191,11 +166,11 @@ h5::Column column(const std::string& name, const std::vector<Run>& runs, const O
 }
 
 /// NaN where a run does not have it.
-template <class T>
-h5::Column column(const std::string& source, const char* name, const std::vector<Run>& runs,
-                  std::vector<std::pair<std::string, T>> Run::*entries, double T::*member) {
-    return column<double>(fmt::format("{}_{}", source, name), runs, [&](const Run& run) {
-        const T* const entry = find(run.*entries, source);
+template <class Key, class T>
+h5::Column column(const Key& key, const char* number, const std::vector<Run>& runs,
+                  std::vector<std::pair<Key, T>> Run::*entries, double T::*member) {
+    return column<double>(fmt::format("{}_{}", name(key), number), runs, [&](const Run& run) {
+        const T* const entry = find(run.*entries, key);
         return entry ? entry->*member : std::numeric_limits<double>::quiet_NaN();
     });
 }
@@ -213,10 +188,10 @@ std::vector<h5::Column> summary_columns(const std::vector<Run>& runs) {
     columns.push_back(column<std::uint64_t>("seed", runs, [](const Run& r) { return r.seed; }));
     columns.push_back(column<std::uint8_t>("certified", runs, [](const Run& r) { return r.certified; }));
     columns.push_back(column<int>("samples", runs, [](const Run& r) { return r.samples; }));
-    for (const auto& source : names_of(runs, &Run::metrics))
+    for (const auto& source : keys_of(runs, &Run::metrics))
         for (const auto& metric : metric_names)
             columns.push_back(column(source, metric.name, runs, &Run::metrics, metric.member));
-    for (const auto& pair : names_of(runs, &Run::agreement))
+    for (const auto& pair : keys_of(runs, &Run::agreement))
         for (const auto& distance : distance_names)
             columns.push_back(column(pair, distance.name, runs, &Run::agreement, distance.member));
     return columns;
@@ -251,24 +226,17 @@ Json run_object(const Run& run) {
     object["metrics"] = Json::object();
     for (const auto& [source, metrics] : run.metrics)
         for (const auto& metric : metric_names)
-            object["metrics"][source][metric.name] = number(metrics.*metric.member);
+            object["metrics"][name(source)][metric.name] = number(metrics.*metric.member);
     object["agreement"] = Json::object();
     for (const auto& [pair, agreement] : run.agreement)
         for (const auto& distance : distance_names)
-            object["agreement"][pair][distance.name] = number(agreement.*distance.member);
+            object["agreement"][name(pair)][distance.name] = number(agreement.*distance.member);
     return object;
-}
-
-/// Of the best source there is.
-const Metrics* best_metrics(const Run& run) {
-    for (const char* source : {"ov", "montecarlo"})
-        if (const Metrics* const metrics = find(run.metrics, source)) return metrics;
-    return run.metrics.empty() ? nullptr : &run.metrics.front().second;
 }
 
 /// Between the best theory and the simulation; else between two theories.
 const Agreement* best_agreement(const Run& run) {
-    if (const Agreement* const agreement = find(run.agreement, "ov_montecarlo")) return agreement;
+    if (const Agreement* const agreement = find(run.agreement, SourcePair{Source::ov, Source::montecarlo})) return agreement;
     return run.agreement.empty() ? nullptr : &run.agreement.front().second;
 }
 
@@ -278,7 +246,7 @@ std::string row_of(const Run& run) {
     std::string row;
     const auto add = [&](double value) { row += right_padded(cell(value, cell_width), cell_width); };
     const double none = std::numeric_limits<double>::quiet_NaN();
-    const Metrics* const metrics = best_metrics(run);
+    const Metrics* const metrics = best_metrics(run.metrics);
     for (const auto member :
          {&Metrics::window, &Metrics::collapsed, &Metrics::effective_rank, &Metrics::largest})
         add(metrics ? metrics->*member : none);

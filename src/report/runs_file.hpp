@@ -39,8 +39,8 @@ struct Run {
     bool certified = true;            ///< everything that can be
     std::vector<std::string> doubts;  ///< what is not: "ov", "green", …
     int samples = 0;
-    std::vector<std::pair<std::string, Metrics>> metrics;      ///< by source
-    std::vector<std::pair<std::string, Agreement>> agreement;  ///< by pair: "ov_montecarlo"
+    SourceMetrics metrics;
+    PairAgreement agreement;
 };
 
 /// A run that ended without results, and why.

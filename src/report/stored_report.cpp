@@ -142,8 +142,8 @@ std::optional<montecarlo::ExpectedDistance> read_expected(const Reader& in, cons
     const std::string group = "metrics/agreement";
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     for (const auto& [pair, agreement] : run.agreement) {
-        const auto read = [&, &name = pair](const std::string& distance) {
-            const std::string attribute = name + "_" + distance + "_expected";
+        const auto read = [&, key = name(pair)](const std::string& distance) {
+            const std::string attribute = key + "_" + distance + "_expected";
             return montecarlo::Expected{in.number(group, attribute, nan),
                                         in.number(group, attribute + "_std", nan)};
         };

@@ -17,9 +17,9 @@
 #include <utility>
 
 namespace spectra::report {
-void add_metrics(Page& page, const std::vector<std::pair<std::string, Metrics>>& sources,
+void add_metrics(Page& page, const std::vector<std::pair<std::string, Metrics>>& columns,
                  const std::string& simulated_mean_square) {
-    if (sources.empty()) return;
+    if (columns.empty()) return;
     struct Row {
         const char* label;
         const char* brief;
@@ -34,20 +34,20 @@ void add_metrics(Page& page, const std::vector<std::pair<std::string, Metrics>>&
         Row{"largest", "largest", &Metrics::largest},
         Row{"effective rank", "eff. rank", &Metrics::effective_rank},
     };
-    const bool roomy = page.columns() >= 24 + 16 * sources.size();
+    const bool roomy = page.columns() >= 24 + 16 * columns.size();
     const std::size_t label = roomy ? 24 : 12;
-    const std::size_t column = std::min<std::size_t>(18, (page.columns() - label) / sources.size());
+    const std::size_t column = std::min<std::size_t>(18, (page.columns() - label) / columns.size());
 
     std::string head(label, ' ');
-    for (const auto& [source, metrics] : sources) {
-        head += right_padded(source.size() < column ? source : source.substr(0, 2), column);
+    for (const auto& [heading, metrics] : columns) {
+        head += right_padded(heading.size() < column ? heading : heading.substr(0, 2), column);
     }
     page.verbatim(page.paint(head, "1"));
     for (const auto& row : rows) {
         std::string line = padded(roomy ? row.label : row.brief, label);
-        for (const auto& [source, metrics] : sources) {
+        for (const auto& [heading, metrics] : columns) {
             std::string value = cell(metrics.*row.member, column);
-            if (row.member == &Metrics::mean_square && source == "montecarlo" &&
+            if (row.member == &Metrics::mean_square && heading == name(Source::montecarlo) &&
                 !simulated_mean_square.empty() && width_of(simulated_mean_square) < column)
                 value = simulated_mean_square;
             line += right_padded(value, column);
@@ -58,19 +58,12 @@ void add_metrics(Page& page, const std::vector<std::pair<std::string, Metrics>>&
 
 namespace {
 
-const Metrics* metrics_of(const Report& report, std::string_view source) {
-    for (const auto& [name, metrics] : report.metrics) {
-        if (name == source) return &metrics;
-    }
-    return nullptr;
-}
-
 void add_computed(Page& page, const Report& report) {
     const char* label = "theory";
     for (const auto& theory : report.theories) {
         const auto& summary = theory.summary;
         std::string words =
-            fmt::format("{}: {} points, {}, {} Newton steps, {:.3g} s", long_name(dyson::name(theory.method)),
+            fmt::format("{}: {} points, {}, {} Newton steps, {:.3g} s", long_name(source_of(theory.method)),
                         summary.points, certificate(summary), summary.newton_steps, summary.seconds);
         if (theory.eta > 0) words += fmt::format(", curve smoothed at η = {:.3g}", theory.eta);
         page.entry(std::exchange(label, "      "), words, summary.certified ? nullptr : "31");
@@ -207,9 +200,8 @@ Verdict verdict(double relative, double in_logs) {
 
 void add_agreement(Page& page, const Report& report) {
     for (const auto& [pair, agreement] : report.agreement) {
-        const std::size_t cut = pair.find('_');
-        const std::string a = pair.substr(0, cut), b = pair.substr(cut + 1);
-        const Metrics* reference = metrics_of(report, b == "montecarlo" ? b : a);
+        const auto [a, b] = pair;
+        const Metrics* reference = find(report.metrics, b == Source::montecarlo ? b : a);
         const double rms = reference ? std::sqrt(reference->mean_square) : std::nan("");
         const double relative = agreement.wasserstein1 / rms;
         if (!std::isfinite(relative)) continue;
@@ -246,12 +238,12 @@ void add_agreement(Page& page, const Report& report) {
 void add_answer(Page& page, const Report& report) {
     // Only a certified theory answers; a simulation otherwise.
     const Metrics* metrics = nullptr;
-    for (const char* source : {"ov", "montecarlo", "scalar"}) {
+    for (const auto source : {Source::ov, Source::montecarlo, Source::scalar}) {
         const bool uncertified =
             std::any_of(report.theories.begin(), report.theories.end(), [&](const dyson::Theory& theory) {
-                return dyson::name(theory.method) == source && !theory.summary.certified;
+                return source_of(theory.method) == source && !theory.summary.certified;
             });
-        if (!metrics && !uncertified) metrics = metrics_of(report, source);
+        if (!metrics && !uncertified) metrics = find(report.metrics, source);
     }
     if (!metrics || !std::isfinite(metrics->window)) return;
     const int depth = report.network.depth();
@@ -407,7 +399,9 @@ std::string terminal_page(const Report& report, int columns, bool colour, bool u
     add_computed(page, report);
     if (!report.metrics.empty()) {
         page.blank();
-        add_metrics(page, report.metrics, simulated_mean_square(page, report));
+        std::vector<std::pair<std::string, Metrics>> sources;
+        for (const auto& [source, metrics] : report.metrics) sources.emplace_back(name(source), metrics);
+        add_metrics(page, sources, simulated_mean_square(page, report));
         page.blank();
         add_answer(page, report);
         add_agreement(page, report);

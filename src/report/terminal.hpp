@@ -27,9 +27,9 @@ std::string terminal_page(const DepthReport& report, int columns, bool colour,
                           bool unicode = locale_is_utf8());
 
 class Page;
-/// Metrics side by side, a column a source; the mean square of "montecarlo" in the given words where there
-/// are any.
-void add_metrics(Page& page, const std::vector<std::pair<std::string, Metrics>>& sources,
+/// Metrics side by side, one column per heading; the mean square of the simulation ("montecarlo") in the given words
+/// where there are any.
+void add_metrics(Page& page, const std::vector<std::pair<std::string, Metrics>>& columns,
                  const std::string& simulated_mean_square = "");
 
 }  // namespace spectra::report

@@ -219,10 +219,10 @@ void write_validation_file(const Validation& v, const report::Provenance& proven
     if (const auto* p = v.predicted(); p != nullptr && !p->law.empty()) {
         r.network = p->networks.front();
         r.theories.push_back(p->theories.front());
-        r.metrics.emplace_back("ov", p->metrics);
-        if (v.agreement.back()) r.agreement.emplace_back("ov_measured", *v.agreement.back());
+        r.metrics.emplace_back(report::Source::ov, p->metrics);
+        if (v.agreement.back()) r.agreement.emplace_back(report::SourcePair{report::Source::ov, report::Source::measured}, *v.agreement.back());
     }
-    if (v.measured) r.metrics.emplace_back("measured", v.measured->metrics);
+    if (v.measured) r.metrics.emplace_back(report::Source::measured, v.measured->metrics);
     report::write_result_file(r, path, [&](h5::File& file) { write_trained(file, v); });
 }
 

@@ -8,15 +8,6 @@
 
 namespace spectra::report {
 
-std::string long_name(const std::string& source) {
-    if (source == "ov") return "operator-valued theory";
-    if (source == "scalar") return "scalar theory";
-    if (source == "s-transform") return "S-transform";
-    if (source == "printed") return "equation (7) as printed";
-    if (source == "montecarlo") return "simulation";
-    return source;
-}
-
 std::string certificate(const dyson::Summary& summary) {
     if (summary.certified && summary.unresolved)
         return fmt::format("certified; {} lie below s = {}, where rounding hides their density",

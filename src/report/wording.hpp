@@ -7,9 +7,6 @@
 /// How results are said in words, the same in the figure and on the terminal.
 namespace spectra::report {
 
-/// "operator-valued theory", "scalar theory", "simulation" for ov, scalar, montecarlo.
-std::string long_name(const std::string& source);
-
 /// "certified" (and which share lies where rounding hides its density), or "3 of 400 points NOT certified", or
 /// "NOT certified: reason".
 std::string certificate(const dyson::Summary& summary);

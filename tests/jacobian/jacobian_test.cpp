@@ -266,13 +266,13 @@ TEST(JacobianLaw, WithoutTheMatrixIsThatOfTheMatrix) {
     constexpr int64_t n = 512;
     const auto f = residual(n, 4);
     const auto x = torch::randn({n}, wide);
-    const auto exact = jacobian_law(f, x);
+    const auto exact = jacobian::jacobian_law(f, x);
     ASSERT_TRUE(exact.exact);
     ASSERT_EQ(exact.log_values.size(), static_cast<std::size_t>(n));
 
     jacobian::JacobianLawOptions options;
     options.most_exact = 0;
-    const auto probed = jacobian_law(f, x, options);
+    const auto probed = jacobian::jacobian_law(f, x, options);
     EXPECT_FALSE(probed.exact);
     EXPECT_LT(probed.adjoint_defect, 1e-14);
     ASSERT_EQ(probed.log_values.size(), exact.log_values.size());
@@ -292,7 +292,7 @@ TEST(JacobianLaw, WithoutTheMatrixIsThatOfTheMatrix) {
 
     options.most_steps = 20;
     options.steps = 20;
-    const auto cut = jacobian_law(f, x, options);
+    const auto cut = jacobian::jacobian_law(f, x, options);
     EXPECT_FALSE(cut.smallest_converged);
     EXPECT_GE(cut.metrics.smallest, exact.metrics.smallest * (1 - 1e-9));
 }
@@ -303,7 +303,7 @@ TEST(JacobianLaw, TakesNoMoreProbesAndStepsThanItsErrorNeeds) {
     const auto w = 0.2 * torch::randn({n, n}, wide) / std::sqrt(static_cast<double>(n));
     const jacobian::BatchFunction f = [=](const Tensor& x) { return x + torch::matmul(torch::tanh(x), w); };
     const auto x = torch::randn({n}, wide);
-    const auto exact = jacobian_law(f, x);
+    const auto exact = jacobian::jacobian_law(f, x);
 
     jacobian::JacobianLawOptions options;
     options.most_exact = 0;
@@ -315,7 +315,7 @@ TEST(JacobianLaw, TakesNoMoreProbesAndStepsThanItsErrorNeeds) {
         EXPECT_LE(done, total);
         steps_done = done;
     };
-    const auto probed = jacobian_law(f, x, options);
+    const auto probed = jacobian::jacobian_law(f, x, options);
     EXPECT_EQ(probed.probes, 4);
     EXPECT_LT(probed.steps, 100);
     EXPECT_GE(calls, probed.steps);
@@ -331,13 +331,13 @@ TEST(JacobianLaw, TakesNoMoreProbesAndStepsThanItsErrorNeeds) {
     options.probes = 3;
     options.steps = 30;
     options.progress = {};
-    const auto all = jacobian_law(f, x, options);
+    const auto all = jacobian::jacobian_law(f, x, options);
     EXPECT_EQ(all.probes, 3);
     EXPECT_EQ(all.steps, 30);
 
     struct Enough {};
     options.progress = [](int64_t, int64_t) { throw Enough{}; };
-    EXPECT_THROW(jacobian_law(f, x, options), Enough);
+    EXPECT_THROW(jacobian::jacobian_law(f, x, options), Enough);
 }
 
 /// x ↦ s ∘ x: its singular values are s.
@@ -349,7 +349,7 @@ TEST(JacobianLaw, MissesByAboutItsErrors) {
     constexpr int64_t n = 300;
     const auto s = torch::linspace(0, 2, n, wide);
     const auto x = torch::ones({n}, wide);
-    const auto exact = jacobian_law(scaling(s), x);
+    const auto exact = jacobian::jacobian_law(scaling(s), x);
     jacobian::JacobianLawOptions options;
     options.most_exact = 0;
     options.error = 0.02;
@@ -359,7 +359,7 @@ TEST(JacobianLaw, MissesByAboutItsErrors) {
     const auto metrics = {&Metrics::window, &Metrics::collapsed, &Metrics::mean_square};
     for (int seed = 1; seed <= seeds; ++seed) {
         options.seed = static_cast<std::uint64_t>(seed);
-        const auto probed = jacobian_law(scaling(s), x, options);
+        const auto probed = jacobian::jacobian_law(scaling(s), x, options);
         for (const auto metric : metrics) {
             const double missed = (probed.metrics.*metric - exact.metrics.*metric) / probed.error.*metric;
             squares.*metric += missed * missed / seeds;
@@ -384,7 +384,7 @@ TEST(JacobianLaw, SaysWhatItsStepsDoNotResolve) {
     jacobian::JacobianLawOptions options;
     options.most_exact = 0;
     options.steps = options.most_steps = 30;
-    const auto few = jacobian_law(scaling(s), x, options);
+    const auto few = jacobian::jacobian_law(scaling(s), x, options);
     EXPECT_LT(few.metrics.collapsed, 0.005);
     EXPECT_GT(few.error.collapsed, 0.02 - few.metrics.collapsed);
     EXPECT_FALSE(few.smallest_converged);
@@ -392,7 +392,7 @@ TEST(JacobianLaw, SaysWhatItsStepsDoNotResolve) {
     jacobian::JacobianLawOptions plain;
     plain.most_exact = 0;
     plain.error = 0.01;
-    const auto more = jacobian_law(scaling(s), x, plain);
+    const auto more = jacobian::jacobian_law(scaling(s), x, plain);
     EXPECT_GT(more.steps, 100);
     EXPECT_LT(more.error.collapsed, 0.012);
     EXPECT_LT(more.error.window, 0.012);
@@ -406,9 +406,9 @@ TEST(JacobianLaw, TakesProbesOneByOneWhereMemoryIsShort) {
     jacobian::JacobianLawOptions options;
     options.most_exact = 0;
     options.error = 0.05;
-    const auto together = jacobian_law(scaling(s), x, options);
+    const auto together = jacobian::jacobian_law(scaling(s), x, options);
     options.basis_memory = 250 * n * sizeof(double);  // of one probe
-    const auto one_by_one = jacobian_law(scaling(s), x, options);
+    const auto one_by_one = jacobian::jacobian_law(scaling(s), x, options);
     EXPECT_EQ(one_by_one.probes, together.probes);
     EXPECT_NEAR(one_by_one.metrics.window, together.metrics.window, 0.05);
     // What the shorter ones do not resolve is in the error, though the first one has every singular value.
@@ -417,7 +417,7 @@ TEST(JacobianLaw, TakesProbesOneByOneWhereMemoryIsShort) {
               1.0001 * std::sqrt(2 * mass * (1 - mass) / (n + 2) / one_by_one.probes));
 
     options.input = 1;
-    EXPECT_NE(jacobian_law(scaling(s), x, options).metrics.window, one_by_one.metrics.window);
+    EXPECT_NE(jacobian::jacobian_law(scaling(s), x, options).metrics.window, one_by_one.metrics.window);
 }
 
 TEST(JacobianLaw, OfRectanglesCountsNoPaddedZeros) {
@@ -425,10 +425,10 @@ TEST(JacobianLaw, OfRectanglesCountsNoPaddedZeros) {
     for (const auto& [m, k] : {std::pair<int64_t, int64_t>{60, 90}, {90, 60}}) {
         const auto f = network(m, k);
         const auto x = torch::randn({m}, wide);
-        const auto exact = jacobian_law(f, x);
+        const auto exact = jacobian::jacobian_law(f, x);
         jacobian::JacobianLawOptions options;
         options.most_exact = 80;
-        const auto probed = jacobian_law(f, x, options);
+        const auto probed = jacobian::jacobian_law(f, x, options);
         EXPECT_FALSE(probed.exact);
         EXPECT_EQ(probed.log_values.size(), 60U);
         EXPECT_NEAR(probed.metrics.largest, exact.metrics.largest, 1e-6 * exact.metrics.largest);
@@ -442,8 +442,8 @@ TEST(JacobianLaw, InSinglePrecisionHasAHigherFloor) {
     const auto f = residual(16, 2);
     const jacobian::BatchFunction single = [=](const Tensor& x) { return f(x.to(wide)).to(torch::kFloat); };
     const auto x = torch::randn({16}, torch::kFloat);
-    const auto floor = jacobian_law(single, x).law.log_floor();
-    EXPECT_NEAR(floor, jacobian_law(f, x.to(wide)).law.log_floor() + 29 * std::log(2.0), 1e-3);
+    const auto floor = jacobian::jacobian_law(single, x).law.log_floor();
+    EXPECT_NEAR(floor, jacobian::jacobian_law(f, x.to(wide)).law.log_floor() + 29 * std::log(2.0), 1e-3);
 }
 
 }  // namespace

@@ -10,8 +10,10 @@
 #include <cstdlib>
 #include <iterator>
 
-namespace spectra::report {
+namespace spectra::plot {
 namespace {
+
+using report::density_figure;
 
 using spectra::testing::content;
 using spectra::testing::expect_refused;
@@ -102,7 +104,7 @@ TEST(Gnuplot, MinusSignsAndGreekLettersAreReal) {
 
 TEST(Gnuplot, DrawsAnEmptyReport) {
     const TemporaryFolder folder;
-    Report report;
+    report::Report report;
     report.network = tests::example_network(1);
     render_with_gnuplot(density_figure(report), folder.path() / "a.png");
     EXPECT_GT(content(folder.path() / "a.png").size(), 1'000u);
@@ -111,7 +113,7 @@ TEST(Gnuplot, DrawsAnEmptyReport) {
 TEST(Gnuplot, TextIsNeverACommand) {
     const TemporaryFolder folder;
     const std::string trap = (folder.path() / "trap").string();
-    Report report = tests::isometric_report();
+    report::Report report = tests::isometric_report();
     report.network.title = "it's `touch " + trap + "` $(touch " + trap + ")'; system('touch " + trap +
                            "')\nsystem('touch " + trap + "')\n@trap \\ \" {/Symbol} ^_ %";
     render_with_gnuplot(density_figure(report), folder.path() / "it's `x` | \"y\".svg");
@@ -175,4 +177,4 @@ TEST(Gnuplot, ItsOwnComplaintIsPassedOn) {
 }
 
 }  // namespace
-}  // namespace spectra::report
+}  // namespace spectra::plot

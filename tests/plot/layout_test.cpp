@@ -9,8 +9,10 @@
 #include <cmath>
 
 /// Where things are on the page: nothing overlaps, nothing leaves it, whatever is drawn.
-namespace spectra::report {
+namespace spectra::plot {
 namespace {
+
+using namespace report;
 
 bool overlap(const Box& a, const Box& b) {
     return a.left < b.right && b.left < a.right && a.bottom < b.top && b.bottom < a.top;
@@ -178,4 +180,4 @@ TEST(Ticks, LabelsNeverTouch) {
 }
 
 }  // namespace
-}  // namespace spectra::report
+}  // namespace spectra::plot

@@ -8,8 +8,10 @@
 #include <gtest/gtest.h>
 
 /// The second renderer, where it is built in: the same picture. There are no such tests elsewhere.
-namespace spectra::report {
+namespace spectra::plot {
 namespace {
+
+using report::density_figure;
 
 #ifdef SPECTRA_MATPLOT
 
@@ -60,4 +62,4 @@ TEST(Matplot, SaysWhenGnuplotIsMissing) {
 #endif
 
 }  // namespace
-}  // namespace spectra::report
+}  // namespace spectra::plot

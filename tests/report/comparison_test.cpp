@@ -38,7 +38,7 @@ TEST(StoredReport, DrawsAsTheReportItself) {
         ASSERT_TRUE(read.expected);
         EXPECT_EQ(read.expected->wasserstein1.mean, 0.001);
         EXPECT_EQ(read.expected->kolmogorov_smirnov.deviation, 0.0004);
-        const Figure before = density_figure(report), after = density_figure(read);
+        const plot::Figure before = density_figure(report), after = density_figure(read);
         EXPECT_EQ(after.title, before.title);
         EXPECT_EQ(after.caption, before.caption);
         ASSERT_EQ(after.panels.size(), before.panels.size());
@@ -156,21 +156,21 @@ TEST(Comparison, NetworksOfFilesShareAColumnWhereEachHasADepthOfItsOwn) {
 TEST(Comparison, PanelsShareTheirScalesAndSayHowMuchCollapsed) {
     const auto compared = example();
     const DensityGrid grid = comparison_grid(compared);
-    for (const auto scale : {Scale::linear, Scale::logarithmic}) {
-        const Figure figure = density_grid(grid, scale);
+    for (const auto scale : {plot::Scale::linear, plot::Scale::logarithmic}) {
+        const plot::Figure figure = density_grid(grid, scale);
         ASSERT_EQ(figure.panels.size(), 6u);
         EXPECT_TRUE(figure.panels[0].absent);
         EXPECT_EQ(figure.panels[1].heading, "0 % collapsed");
         EXPECT_EQ(figure.panels[2].heading, "75.0 % collapsed");
         EXPECT_EQ(figure.panels[1].y.max, figure.panels[2].y.max);
-        EXPECT_EQ(figure.panels[1].x.max == figure.panels[2].x.max, scale == Scale::linear);
+        EXPECT_EQ(figure.panels[1].x.max == figure.panels[2].x.max, scale == plot::Scale::linear);
         // Neither spikes next to zero nor a wrong theory flatten the rest.
         EXPECT_LT(figure.panels[1].y.max, 8);
         EXPECT_GT(figure.panels[1].y.max, 2.1);
     }
     auto doubtful = example();
     doubtful[0].report.theories[1].summary.certified = false;
-    EXPECT_EQ(density_grid(comparison_grid(doubtful), Scale::linear).panels[2].heading, "75.0 % collapsed !");
+    EXPECT_EQ(density_grid(comparison_grid(doubtful), plot::Scale::linear).panels[2].heading, "75.0 % collapsed !");
 }
 
 TEST(Comparison, TableIsRankedByTheWindow) {
@@ -195,7 +195,7 @@ TEST(Comparison, TableIsRankedByTheWindow) {
 
 TEST(Comparison, GreysAreGrey) {
     const auto compared = example();
-    Figure figure = density_grid(comparison_grid(compared), Scale::linear);
+    plot::Figure figure = density_grid(comparison_grid(compared), plot::Scale::linear);
     turn_grey(figure);
     for (const auto& panel : figure.panels)
         for (const auto& series : panel.series) {

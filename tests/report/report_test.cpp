@@ -9,7 +9,7 @@ namespace {
 
 std::vector<std::string> names(const auto& list) {
     std::vector<std::string> out;
-    for (const auto& entry : list) out.push_back(entry.first);
+    for (const auto& entry : list) out.push_back(name(entry.first));
     return out;
 }
 

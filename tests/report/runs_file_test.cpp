@@ -90,10 +90,11 @@ TEST_F(RunsFile, SummaryIsWhatTheReportsSay) {
     EXPECT_EQ(report.runs[0].seed, good.provenance.seed);
     for (const auto& [source, metrics] : good.metrics)
         for (const auto& metric : metric_names)
-            EXPECT_EQ(file.read_column("summary", source + "_" + metric.name)[0], metrics.*metric.member)
-                << source << ' ' << metric.name;
+            EXPECT_EQ(file.read_column("summary", name(source) + "_" + metric.name)[0], metrics.*metric.member)
+                << name(source) << ' ' << metric.name;
     for (const auto& [pair, agreement] : good.agreement)
-        EXPECT_EQ(file.read_column("summary", pair + "_wasserstein1")[0], agreement.wasserstein1) << pair;
+        EXPECT_EQ(file.read_column("summary", name(pair) + "_wasserstein1")[0], agreement.wasserstein1)
+            << name(pair);
     EXPECT_TRUE(std::isnan(file.read_column("summary", "montecarlo_window")[1])) << "not simulated";
     EXPECT_TRUE(std::isnan(file.read_column("summary", "ov_montecarlo_wasserstein1")[1]));
     const auto columns = file.columns("summary");

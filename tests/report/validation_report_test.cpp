@@ -1,7 +1,7 @@
 #include "report/validation_report.hpp"
 
 #include "h5/file.hpp"
-#include "measured_stack.hpp"
+#include "support/measured_stack.hpp"
 #include "support/temporary_folder.hpp"
 #include "report/validation_figure.hpp"
 

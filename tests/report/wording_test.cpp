@@ -1,5 +1,7 @@
 #include "report/wording.hpp"
 
+#include "base/text.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-namespace spectra::train {
+namespace spectra::tasks {
 namespace {
 
 /// On the training split where asked for: it is the larger one.
@@ -139,4 +139,4 @@ TEST(Baselines, ByHand) {
 }
 
 }  // namespace
-}  // namespace spectra::train
+}  // namespace spectra::tasks

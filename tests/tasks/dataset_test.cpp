@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-namespace spectra::train {
+namespace spectra::tasks {
 namespace {
 
 using spectra::testing::expect_refused;
@@ -150,4 +150,4 @@ TEST(Dataset, RefusesOptionsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace spectra::train
+}  // namespace spectra::tasks

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-namespace spectra::train {
+namespace spectra::tasks {
 namespace {
 
 /// One call of the file again, value for value.
@@ -70,4 +70,4 @@ TEST(LegacyRandom, RefusesAnEmptyRange) {
 }
 
 }  // namespace
-}  // namespace spectra::train
+}  // namespace spectra::tasks

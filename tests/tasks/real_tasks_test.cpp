@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace spectra::train {
+namespace spectra::tasks {
 namespace {
 
 using Vector = std::vector<double>;
@@ -198,4 +198,4 @@ TEST(Reflection, TargetsAreTheNegatives) {
 }
 
 }  // namespace
-}  // namespace spectra::train
+}  // namespace spectra::tasks

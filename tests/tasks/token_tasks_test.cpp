@@ -10,7 +10,7 @@
 #include <cmath>
 #include <filesystem>
 
-namespace spectra::train {
+namespace spectra::tasks {
 namespace {
 
 using spectra::testing::expect_refused;
@@ -127,4 +127,4 @@ TEST_F(Text, RefusesFilesByName) {
 }
 
 }  // namespace
-}  // namespace spectra::train
+}  // namespace spectra::tasks

@@ -1,6 +1,6 @@
 #include "validation/prediction.hpp"
 
-#include "measured_stack.hpp"
+#include "support/measured_stack.hpp"
 #include "mixers/defects.hpp"
 
 #include <gtest/gtest.h>

@@ -81,12 +81,13 @@ Drawing draw_printed(const FigureRequest& request, Observer& observer) {
             fmt::format("as printed: left out of {} of {} panels, where its points cannot be certified",
                         left_out, reports.size()));
     const auto count = static_cast<double>(reports.size());
-    for (const char* source : {"ov", "printed"}) {
+    for (const auto source : {report::Source::ov, report::Source::printed}) {
         double distance = 0;
         for (const auto& report : reports)
-            for (const auto& [pair, agreement] : report.agreement)
-                if (pair == std::string(source) + "_montecarlo") distance += agreement.wasserstein1 / count;
-        drawing.numbers.emplace_back(std::string("mean_wasserstein1_") + source, distance);
+            if (const auto* agreement =
+                    report::find(report.agreement, report::SourcePair{source, report::Source::montecarlo}))
+                distance += agreement->wasserstein1 / count;
+        drawing.numbers.emplace_back("mean_wasserstein1_" + report::name(source), distance);
     }
     drawing.figure = report::density_grid(grid, plot::Scale::linear);
     drawing.figure.width = 160;

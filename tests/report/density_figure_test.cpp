@@ -7,6 +7,8 @@
 namespace spectra::report {
 namespace {
 
+using namespace plot;
+
 const Series* find(const Panel& panel, const std::string& label) {
     for (const auto& series : panel.series) {
         if (series.label.starts_with(label)) return &series;
