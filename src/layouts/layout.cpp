@@ -1,7 +1,8 @@
 #include "layouts/layout.hpp"
 
 #include "base/text.hpp"
-#include "layouts/family.hpp"
+#include "mixers/raw.hpp"
+#include "mixers/registry.hpp"
 
 #include <fmt/format.h>
 
@@ -100,8 +101,8 @@ VectorXd layer_norm(const Weights& weights, const std::string& name, const Vecto
 
 Routes softmax_routes(const VectorXd& raw, int streams) {
     const Index n = streams;
-    const MatrixXd pre = by_rows(raw.head(n * n), streams, streams);
-    const MatrixXd post = by_rows(raw.tail(n * n), streams, streams);
+    const MatrixXd pre = mixers::by_rows(raw.head(n * n), streams, streams);
+    const MatrixXd post = mixers::by_rows(raw.tail(n * n), streams, streams);
     Routes routes{VectorXd::Zero(n), VectorXd::Zero(n)};
     for (Index k = 0; k < n; ++k) {
         routes.pre += softmax(pre.row(k)) / static_cast<double>(n);
@@ -117,28 +118,28 @@ Connection read_hybrid(const Weights& weights, const std::string& name, const In
     set_width(weights, key, channels, static_cast<int>(n), stack);
     const VectorXd x = input.at(channels, number);
     const auto made = [&](const char* net, Index rows) { return generator(weights, name + net, x, rows); };
-    const double beta = softplus(made(".beta_net", 1)(0));
-    const double gate = sigmoid(linear(weights, name + ".gate_net", x, 1)(0));
-    return {name, hybrid(made(".u_net", n), made(".v_net", n), beta, made(".k_net", n), gate), {}, {}};
+    const double beta = mixers::softplus(made(".beta_net", 1)(0));
+    const double gate = mixers::sigmoid(linear(weights, name + ".gate_net", x, 1)(0));
+    return {name, mixers::hybrid(made(".u_net", n), made(".v_net", n), beta, made(".k_net", n), gate), {}, {}};
 }
 
 Connection read_stream_hybrid(const Weights& weights, const std::string& name, const InputPoint& input,
                               std::size_t number, Stack& stack) {
     const auto key = name + ".geo_proj.0.weight", last = name + ".geo_proj.2.weight";
     const Index channels = columns_of(weights, key), size = rows_of(weights, last);
-    const auto streams = streams_of("cayley-hybrid", static_cast<std::uint64_t>(size));
+    const auto streams = mixers::streams_of("cayley-hybrid", static_cast<std::uint64_t>(size));
     if (!streams) weights.refuse(weights.at(last), "must have 3n + 2 rows (u, v, β, k, γ of n streams)");
     const int n = *streams;
     set_width(weights, key, channels, n, stack);
     const VectorXd x = input.at(channels, number);
     const VectorXd raw = generator(weights, name + ".geo_proj", layer_norm(weights, name + ".norm", x), size);
-    Connection connection{name, mixer_of("cayley-hybrid", raw, n), {}, {}};
+    Connection connection{name, mixers::mixer_of("cayley-hybrid", raw, n), {}, {}};
 
     // The router stands beside it in the block (router_attn beside geo_attn) and reads the turned state.
     const auto cut = name.rfind("geo_");
     const auto router =
         cut == std::string::npos ? name + ".router" : name.substr(0, cut) + "router_" + name.substr(cut + 4);
-    const MatrixXd turned = connection.mixer * by_rows(x, n, stack.width);
+    const MatrixXd turned = connection.mixer * mixers::by_rows(x, n, stack.width);
     const VectorXd seen = layer_norm(weights, router + ".norm", turned.reshaped<Eigen::RowMajor>());
     const auto routes = softmax_routes(linear(weights, router + ".proj", seen, Index{2} * n * n), n);
     connection.pre = connection.mixer.transpose() * routes.pre;  // F reads pre · AX
@@ -156,10 +157,10 @@ Connection read_jpmhc(const Weights& weights, const std::string& name, const Inp
     const VectorXd x = input.at(channels, number);
     const VectorXd raw = linear(weights, name + ".fused_proj", layer_norm(weights, name + ".norm", x), size);
     const auto routes = softmax_routes(raw.head(Index{2} * n * n), n);
-    FamilyOptions options;
+    mixers::RawOptions options;
     options.cayley_iterations = iterations;
     options.cayley_step = step;
-    return {name, mixer_of("cayley", raw.tail(Index{n} * n), n, options), routes.pre, routes.post};
+    return {name, mixers::mixer_of("cayley", raw.tail(Index{n} * n), n, options), routes.pre, routes.post};
 }
 
 HyperNumbers read_hyper(const Weights& weights, const std::string& name, const InputPoint& input,

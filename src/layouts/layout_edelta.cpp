@@ -1,5 +1,5 @@
 #include "layouts/connection_names.hpp"
-#include "layouts/family.hpp"
+#include "mixers/raw.hpp"
 #include "layouts/layout.hpp"
 
 #include <fmt/format.h>
@@ -28,8 +28,8 @@ Connection read_mhc(const Weights& weights, const std::string& name, const Input
     const auto h = read_hyper(weights, name, input, number, false, stack);
     weights.expect_shape(name + ".b_res", {h.streams, h.streams});
     const auto sweeps = weights.count_setting("n_sinkhorn_iters", 20);
-    return {name, sinkhorn_with_epsilon(by_rows(h.raw, h.streams, h.streams), sweeps), sigmoid(h.pre),
-            2 * sigmoid(h.post), true};
+    return {name, sinkhorn_with_epsilon(mixers::by_rows(h.raw, h.streams, h.streams), sweeps), mixers::sigmoid(h.pre),
+            2 * mixers::sigmoid(h.post), true};
 }
 
 bool fits(const Weights& weights) {

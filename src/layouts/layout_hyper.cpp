@@ -3,7 +3,8 @@
 #include "mixers/spectral_sphere.hpp"
 #include "base/text.hpp"
 #include "layouts/connection_names.hpp"
-#include "layouts/family.hpp"
+#include "mixers/raw.hpp"
+#include "mixers/registry.hpp"
 #include "layouts/layout.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +48,7 @@ bool fits_tokenbender(const Weights& weights) {
 void read_tokenbender(const Weights& weights, const InputPoint& /*input*/, Stack& stack) {
     if (const auto map = weights.text_setting("mhc_h_res_proj"); !map.empty() && map != "sinkhorn")
         weights.refuse(fmt::format("config: mhc_h_res_proj is {}; accepted: sinkhorn", in_quotes(map)));
-    FamilyOptions options;
+    mixers::RawOptions options;
     options.sweeps = weights.count_setting("sinkhorn_iters", 10);
     options.temperature = weights.setting("sinkhorn_tau", 0.05);
     if (!(options.temperature > 0))
@@ -60,7 +61,7 @@ void read_tokenbender(const Weights& weights, const InputPoint& /*input*/, Stack
         if (n == 0) weights.refuse(weights.at(key), "is empty");
         weights.expect_shape(key, {n, n});
         Connection c{name, {}, {}, {}};
-        c.mixer = mixer_of("bistochastic", logits.reshaped<Eigen::RowMajor>(), static_cast<int>(n), options)
+        c.mixer = mixers::mixer_of("bistochastic", logits.reshaped<Eigen::RowMajor>(), static_cast<int>(n), options)
                       .transpose();
         c.pre = mixers::softmax(weights.numbers(of(name, "H_pre_logits"), n));
         if (const auto post = of(name, "H_post_logits"); weights.has(post))
@@ -115,7 +116,7 @@ Alpha static_alpha(const Weights& weights, const std::string& key) {
 }
 
 void read_mhc_lite(const Weights& weights, const InputPoint& input, Stack& stack) {
-    FamilyOptions options;
+    mixers::RawOptions options;
     options.sweeps = 20;
     options.columns_first = true;
     for (const auto& name : connection_names(weights, ending_in({".static_alpha"}))) {
@@ -132,16 +133,16 @@ void read_mhc_lite(const Weights& weights, const InputPoint& input, Stack& stack
         const double pre_scale = weights.scalar(of(name, "pre_branch_scale"));
         const double scale = weights.scalar(of(name, "residual_scale"));
         if (a.raw.size() == n * n && std::string_view(a.family) == "bistochastic") {
-            const MatrixXd both = by_rows(dynamic, a.streams, a.streams + 1);
+            const MatrixXd both = mixers::by_rows(dynamic, a.streams, a.streams + 1);
             a.pre += pre_scale * both.col(0);
             a.raw += scale * both.rightCols(n).reshaped<Eigen::RowMajor>();
         } else {
             a.pre += pre_scale * dynamic.head(n);
             a.raw += scale * dynamic.tail(a.raw.size());
         }
-        Connection c{name, mixer_of(a.family, a.raw, a.streams, options).transpose(), sigmoid(a.pre), {}};
+        Connection c{name, mixers::mixer_of(a.family, a.raw, a.streams, options).transpose(), mixers::sigmoid(a.pre), {}};
         if (const auto beta = of(name, "static_beta"); weights.has(beta))
-            c.post = 2 * sigmoid(weights.numbers(beta, n) +
+            c.post = 2 * mixers::sigmoid(weights.numbers(beta, n) +
                                  weights.scalar(of(name, "h_post_scale")) *
                                      projected(weights, of(name, "dynamic_beta_fn"), x, n));
         add_connection(weights, std::move(c), stack);
@@ -158,7 +159,7 @@ bool fits_hyper_connections(const Weights& weights) {
 
 /// Row s: gamma_normed stream s.
 MatrixXd normed_streams(const Weights& weights, const std::string& name, const VectorXd& x, int streams) {
-    MatrixXd rows = by_rows(x, streams, static_cast<int>(x.size()) / streams);
+    MatrixXd rows = mixers::by_rows(x, streams, static_cast<int>(x.size()) / streams);
     for (Index s = 0; s < streams; ++s) rows.row(s) = gamma_normed(weights, name, rows.row(s)).transpose();
     return rows;
 }
@@ -175,7 +176,7 @@ std::vector<MatrixXd> proposals(const Weights& weights, const std::string& key, 
     const VectorXd all = weights.numbers(key);
     std::vector<MatrixXd> each;
     for (Index p = 0; p < count; ++p)
-        each.push_back(by_rows(all.segment(p * size, size), static_cast<int>(d), streams + 1));
+        each.push_back(mixers::by_rows(all.segment(p * size, size), static_cast<int>(d), streams + 1));
     if (each.empty() || d == 0) weights.refuse(tensor, "is empty");
     return each;
 }
@@ -186,7 +187,7 @@ void read_hyper_connections(const Weights& weights, const InputPoint& input, Sta
         weights.refuse(
             "hyper-connections of code that computes the mixing of streams and does not apply it "
             "(config has hc_num_streams, and there are no H_res_logits): every mixer is the identity");
-    FamilyOptions options;
+    mixers::RawOptions options;
     options.sweeps = 20;
     options.columns_first = true;
     for (const auto& name : connection_names(weights, ending_in({".static_alpha"}))) {
@@ -210,15 +211,15 @@ void read_hyper_connections(const Weights& weights, const InputPoint& input, Sta
             const MatrixXd dynamic = act(x * fn);
             const VectorXd pre = a.pre + pre_scale * dynamic.col(0);
             const VectorXd raw = a.raw + scale * dynamic.rightCols(n).reshaped<Eigen::RowMajor>();
-            c.pre += share * (constrained ? sigmoid(pre) : pre);
-            c.mixer += share * mixer_of(constrained ? "bistochastic" : "matrix", raw, n, options).transpose();
+            c.pre += share * (constrained ? mixers::sigmoid(pre) : pre);
+            c.mixer += share * mixers::mixer_of(constrained ? "bistochastic" : "matrix", raw, n, options).transpose();
         }
         if (const auto beta = of(name, "static_beta"); weights.has(beta)) {
             const MatrixXd moved = act(x * weights.numbers(of(name, "dynamic_beta_fn"), d));
             const double post_scale =
                 weights.scalar(of(name, constrained ? "h_post_scale" : "dynamic_beta_scale"));
             c.post = weights.numbers(beta, n) + post_scale * moved.col(0);
-            if (constrained) c.post = 2 * sigmoid(c.post);
+            if (constrained) c.post = 2 * mixers::sigmoid(c.post);
         }
         add_connection(weights, std::move(c), stack);
     }
@@ -234,7 +235,7 @@ Mixer sphere(const Weights& weights, const std::string& name, const VectorXd& ra
     const Index skews = (n - 1) * (n - 2) / 2;
     const auto rotation = [&](const char* gamma, Index begin) -> MatrixXd {
         const VectorXd upper = weights.scalar(of(name, gamma)) * raw.segment(begin, skews).array().tanh();
-        return mixers::cayley_transform(-skew_of(upper, n - 1));
+        return mixers::cayley_transform(-mixers::skew_of(upper, n - 1));
     };
     return mixers::spectral_sphere(rotation("gamma_u", 0), raw.tail(n - 1).array().tanh(),
                                    rotation("gamma_v", skews));
@@ -244,7 +245,7 @@ void read_s2hc(const Weights& weights, const InputPoint& input, Stack& stack) {
     for (const auto& name : connection_names(weights, ending_in({".static_alpha_residual"}))) {
         const auto key = of(name, "static_alpha_residual");
         VectorXd raw = weights.numbers(key);
-        const auto streams = streams_of("spectral-sphere", static_cast<std::uint64_t>(raw.size()));
+        const auto streams = mixers::streams_of("spectral-sphere", static_cast<std::uint64_t>(raw.size()));
         if (!streams) weights.refuse(weights.at(key), "must have (n − 1)² elements");
         const int n = *streams;
         const auto fn = of(name, "to_alpha_residual.weight");
@@ -263,11 +264,11 @@ void read_s2hc(const Weights& weights, const InputPoint& input, Stack& stack) {
         raw.tail(n - 1) += weights.scalar(of(name, "residual_val_scale")) * dynamic.tail(n - 1);
 
         Connection c{name, sphere(weights, name, raw, n).transpose(), {}, {}};
-        c.pre = sigmoid(weights.numbers(of(name, "static_alpha_pre"), n) +
+        c.pre = mixers::sigmoid(weights.numbers(of(name, "static_alpha_pre"), n) +
                         weights.scalar(of(name, "pre_branch_scale")) *
                             linear(weights, of(name, "to_alpha_pre"), x, n));
         if (const auto beta = of(name, "static_beta"); weights.has(beta))
-            c.post = 2 * sigmoid(weights.numbers(beta, n) + weights.scalar(of(name, "h_post_scale")) *
+            c.post = 2 * mixers::sigmoid(weights.numbers(beta, n) + weights.scalar(of(name, "h_post_scale")) *
                                                                 linear(weights, of(name, "to_beta"), x, n));
         add_connection(weights, std::move(c), stack);
     }
@@ -332,8 +333,8 @@ void read_deepseek(const Weights& weights, const InputPoint& input, Stack& stack
             mixes.tail(Index{n} * n) += scale(2) * dynamic.tail(Index{n} * n);
         }
         add_connection(weights,
-                       {name, deepseek_sinkhorn(by_rows(mixes.tail(Index{n} * n), n, n)).transpose(),
-                        sigmoid(mixes.head(n)).array() + deepseek_epsilon, 2 * sigmoid(mixes.segment(n, n))},
+                       {name, deepseek_sinkhorn(mixers::by_rows(mixes.tail(Index{n} * n), n, n)).transpose(),
+                        mixers::sigmoid(mixes.head(n)).array() + deepseek_epsilon, 2 * mixers::sigmoid(mixes.segment(n, n))},
                        stack);
     }
 }

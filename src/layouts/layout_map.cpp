@@ -1,6 +1,7 @@
 #include "layouts/layout_map.hpp"
 
 #include "mixers/permutation.hpp"
+#include "mixers/registry.hpp"
 #include "base/text.hpp"
 #include "layouts/layout.hpp"
 
@@ -197,7 +198,7 @@ Numbers numbers_of(const Weights& weights, const std::string& key, const Part& p
         weights.refuse(
             tensor, fmt::format("has no {} {} to {}", part.columns ? "columns" : "elements", begin, end - 1));
     if (!part.columns) return {all.segment(begin, end - begin), end - begin};
-    const Eigen::MatrixXd matrix = by_rows(all, static_cast<int>(found.rows), static_cast<int>(limit));
+    const Eigen::MatrixXd matrix = mixers::by_rows(all, static_cast<int>(found.rows), static_cast<int>(limit));
     found.values = matrix.middleCols(begin, end - begin).reshaped<Eigen::RowMajor>();
     return found;
 }
@@ -211,8 +212,8 @@ std::optional<int> frame_streams(const Numbers& frame) {
 }
 
 VectorXd mapped(const std::string& map, const VectorXd& x) {
-    if (map == "sigmoid") return sigmoid(x);
-    if (map == "2sigmoid") return 2 * sigmoid(x);
+    if (map == "sigmoid") return mixers::sigmoid(x);
+    if (map == "2sigmoid") return 2 * mixers::sigmoid(x);
     if (map == "softmax") return mixers::softmax(x);
     return x;
 }
@@ -303,9 +304,9 @@ LayoutMap parse_layout_map(const std::string& text, const std::string& where) {
     Members members(json, where);
     LayoutMap map;
     map.family = members.text("family", "");
-    if (!contains(family_names(), map.family))
+    if (!contains(mixers::raw_names(), map.family))
         members.refuse(fmt::format("'family' is {}; accepted: {}", in_quotes(map.family),
-                                   fmt::join(family_names(), ", ")));
+                                   fmt::join(mixers::raw_names(), ", ")));
     map.key = members.text("key", "");
     if (map.key.empty()) members.refuse("has no 'key'; accepted: a tensor's key with {i} for the block");
     map.sublayers = members.texts("sublayers");
@@ -338,13 +339,13 @@ void read_mapped(const Weights& weights, const LayoutMap& map, Stack& stack) {
         const auto numbers = numbers_of(weights, key, *part, site.slice);
         const auto count = static_cast<std::uint64_t>(numbers.values.size());
         const auto streams =
-            map.family == "grassmann" ? frame_streams(numbers) : streams_of(map.family, count);
+            map.family == "grassmann" ? frame_streams(numbers) : mixers::streams_of(map.family, count);
         if (!streams)
             weights.refuse(weights.at(key),
                            fmt::format("gives {} numbers, which no number of streams has as a {} mixer",
                                        count, in_quotes(map.family)));
         Connection c{site.slice < 0 ? key : fmt::format("{}[{}]", key, site.slice), {}, {}, {}};
-        c.mixer = mixer_of(map.family, numbers.values, *streams, map.options);
+        c.mixer = mixers::mixer_of(map.family, numbers.values, *streams, map.options);
         if (map.transpose) c.mixer.transposeInPlace();
         c.pre = route(weights, map.pre, map.pre_map, site, *streams);
         c.post = route(weights, map.post, map.post_map, site, *streams);

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "layouts/family.hpp"
+#include "mixers/raw.hpp"
+#include "mixers/registry.hpp"
 #include "layouts/input_point.hpp"
 #include "layouts/stack.hpp"
 #include "layouts/weights.hpp"
@@ -19,7 +20,7 @@ namespace spectra::layouts {
 ///
 /// | key | |
 /// |---|---|
-/// | family | of family_names(): how the numbers become a mixer; required |
+/// | family | of mixers::raw_names(): how the numbers become a mixer; required |
 /// | key | the tensor, with {i} for the block's number and {sublayer}; required. Without {i} it holds all
 /// blocks, its first dimension | | sublayers | names in the order they are applied; none by default | |
 /// transpose | the mixer is Hᵀ, for code that contracts 's t, s d → t d'; false | | temperature |
@@ -34,7 +35,7 @@ struct LayoutMap {
     std::string family, key, pre, post, pre_map = "identity", post_map = "identity";
     std::vector<std::string> sublayers;
     bool transpose = false;
-    FamilyOptions options;
+    mixers::RawOptions options;
 };
 
 /// Unknown keys, values of another type and missing ones are refused: std::invalid_argument, one line that

@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "layouts/connection_names.hpp"
-#include "layouts/family.hpp"
+#include "mixers/raw.hpp"
+#include "mixers/registry.hpp"
 #include "layouts/layout.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +20,8 @@ struct Description {
     int sinkhorn_iterations = 20, cayley_iterations = 2;
     double cayley_step = 0.1;
 
-    FamilyOptions family_options() const {
-        FamilyOptions options;
+    mixers::RawOptions family_options() const {
+        mixers::RawOptions options;
         if (!to_limit && sinkhorn_iterations > 0) options.sweeps = sinkhorn_iterations;
         options.cayley_iterations = iterations();
         options.cayley_step = cayley_step;
@@ -70,14 +71,14 @@ Connection read_hyper_connection(const Weights& weights, const Description& d, c
     const auto family = h.raw.size() == 0 ? "identity" : family_of(d);
     const auto fits = [&] {
         if (family == "grassmann") return h.raw.size() % h.streams == 0;
-        return streams_of(family, static_cast<std::uint64_t>(h.raw.size())) == h.streams;
+        return mixers::streams_of(family, static_cast<std::uint64_t>(h.raw.size())) == h.streams;
     };
     if (h.raw.size() > 0 && !fits())
         weights.refuse(weights.at(name + ".b_res"),
                        fmt::format("does not have the numbers of a {} mixer of {} streams", in_quotes(family),
                                    h.streams));
-    return {name, mixer_of(family, h.raw, h.streams, d.family_options()), unbounded ? h.pre : sigmoid(h.pre),
-            unbounded ? h.post : Eigen::VectorXd(2 * sigmoid(h.post)), d.architecture == "mhc"};
+    return {name, mixers::mixer_of(family, h.raw, h.streams, d.family_options()), unbounded ? h.pre : mixers::sigmoid(h.pre),
+            unbounded ? h.post : Eigen::VectorXd(2 * mixers::sigmoid(h.post)), d.architecture == "mhc"};
 }
 
 Connection read_connection(const Weights& weights, const Description& d, const std::string& name,

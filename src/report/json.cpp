@@ -1,6 +1,7 @@
 #include "report/json.hpp"
 
 #include "report/branch_fields.hpp"
+#include "spectrum/metrics.hpp"
 
 #include <cmath>
 #include <complex>
@@ -140,13 +141,7 @@ Json simulation_object(const montecarlo::Simulation& simulation) {
 
 Json metrics_object(const Metrics& metrics) {
     Json object;
-    object["mean_square"] = number(metrics.mean_square);
-    object["log_mean"] = number(metrics.log_mean);
-    object["window"] = number(metrics.window);
-    object["collapsed"] = number(metrics.collapsed);
-    object["smallest"] = number(metrics.smallest);
-    object["largest"] = number(metrics.largest);
-    object["effective_rank"] = number(metrics.effective_rank);
+    for (const auto& metric : metric_names) object[metric.name] = number(metrics.*metric.member);
     return object;
 }
 
@@ -157,7 +152,7 @@ Json average_object(const dyson::Average& average) {
     object["mean"] = metrics_object(average.mean);
     object["std"] = metrics_object(average.deviation);
     Metrics error = average.deviation;
-    for (const auto metric : dyson::all_metrics) error.*metric /= std::sqrt(average.certified);
+    for (const auto& metric : metric_names) error.*metric.member /= std::sqrt(average.certified);
     object["standard_error"] = metrics_object(error);
     return object;
 }

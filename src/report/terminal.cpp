@@ -5,6 +5,7 @@
 #include "report/panel_height.hpp"
 #include "report/page.hpp"
 #include "report/wording.hpp"
+#include "spectrum/metrics.hpp"
 
 #include <fmt/format.h>
 
@@ -20,20 +21,6 @@ namespace spectra::report {
 void add_metrics(Page& page, const std::vector<std::pair<std::string, Metrics>>& columns,
                  const std::string& simulated_mean_square) {
     if (columns.empty()) return;
-    struct Row {
-        const char* label;
-        const char* brief;
-        double Metrics::*member;
-    };
-    static constexpr std::array rows = {
-        Row{"mean square", "mean square", &Metrics::mean_square},
-        Row{"mean of ln s", "mean ln s", &Metrics::log_mean},
-        Row{"share in [0.75, 1.25]", "in window", &Metrics::window},
-        Row{"share below 0.1", "below 0.1", &Metrics::collapsed},
-        Row{"smallest", "smallest", &Metrics::smallest},
-        Row{"largest", "largest", &Metrics::largest},
-        Row{"effective rank", "eff. rank", &Metrics::effective_rank},
-    };
     const bool roomy = page.columns() >= 24 + 16 * columns.size();
     const std::size_t label = roomy ? 24 : 12;
     const std::size_t column = std::min<std::size_t>(18, (page.columns() - label) / columns.size());
@@ -43,7 +30,7 @@ void add_metrics(Page& page, const std::vector<std::pair<std::string, Metrics>>&
         head += right_padded(heading.size() < column ? heading : heading.substr(0, 2), column);
     }
     page.verbatim(page.paint(head, "1"));
-    for (const auto& row : rows) {
+    for (const auto& row : metric_names) {
         std::string line = padded(roomy ? row.label : row.brief, label);
         for (const auto& [heading, metrics] : columns) {
             std::string value = cell(metrics.*row.member, column);

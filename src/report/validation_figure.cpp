@@ -2,6 +2,7 @@
 
 #include "mixers/defects.hpp"
 #include "report/wording.hpp"
+#include "spectrum/metrics.hpp"
 
 #include <fmt/format.h>
 
@@ -250,9 +251,8 @@ plot::Figure evolution_figure(const std::vector<Validation>& all) {
         fit_y(p);
         return p;
     };
-    figure.panels = {panel("share in [0.75, 1.25]", &Metrics::window),
-                     panel("share below 0.1", &Metrics::collapsed), panel("largest", &Metrics::largest),
-                     panel("effective rank", &Metrics::effective_rank)};
+    for (const auto member : {&Metrics::window, &Metrics::collapsed, &Metrics::largest, &Metrics::effective_rank})
+        figure.panels.push_back(panel(metric(member).label, member));
     figure.columns = 2;
     return figure;
 }

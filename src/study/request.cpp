@@ -1,5 +1,6 @@
 #include "study/request.hpp"
 
+#include "mixers/registry.hpp"
 #include "network/network.hpp"
 #include "weightfile/tensor_file.hpp"
 
@@ -13,30 +14,18 @@ namespace spectra::study {
 
 namespace {
 
-using mixers::Family;
-
-struct FamilyField {
-    const char* name;
-    std::vector<Family> readers;
-};
-
-const std::vector<FamilyField>& all_family_fields() {
-    static const std::vector<FamilyField> fields{
-        {"logit_scale", {Family::bistochastic, Family::cayley}},
-        {"sinkhorn_iterations", {Family::bistochastic}},
-        {"cayley_iterations", {Family::cayley}},
-        {"cayley_step", {Family::cayley}},
-        {"gate", {Family::cayley_hybrid}},
-        {"beta", {Family::cayley_hybrid, Family::householder}},
-        {"rank", {Family::grassmann}},
-        {"permutations", {Family::permutation}},
-    };
-    return fields;
+/// The families that use a field of the recipe.
+std::vector<std::string> users_of(const std::string& field) {
+    std::vector<std::string> users;
+    for (const auto& entry : mixers::registry())
+        if (std::find(entry.fields.begin(), entry.fields.end(), field) != entry.fields.end())
+            users.emplace_back(entry.name);
+    return users;
 }
 
-const FamilyField& family_field(const std::string& name) {
-    const auto& fields = all_family_fields();
-    return *std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == name; });
+bool uses(mixers::Family family, const std::string& field) {
+    const auto users = users_of(field);
+    return std::find(users.begin(), users.end(), mixers::name(family)) != users.end();
 }
 
 /// As messages name a field.
@@ -83,9 +72,7 @@ const std::vector<std::string>& branch_names() {
 }
 
 std::vector<std::string> family_names() {
-    std::vector<std::string> names;
-    for (const auto family : mixers::all_families()) names.emplace_back(mixers::name(family));
-    return names;
+    return mixers::drawn_names();
 }
 
 void check_conflicts(const Request& r) {
@@ -143,25 +130,18 @@ void check_conflicts(const DepthLimitRequest& request) {
     one_value("`preactivation_variance`", r.preactivation_variance);
 }
 
-void check_family_fields(const Request& request, Family family) {
-    for (const auto& given : request.family_fields) {
-        const auto& all = family_field(given).readers;
-        if (std::find(all.begin(), all.end(), family) != all.end()) continue;
-        std::vector<std::string_view> readers;
-        for (const auto reader : all) readers.push_back(mixers::name(reader));
-        conflict(fmt::format("`mixer` {}", mixers::name(family)), quoted(given),
-                 fmt::format("it only applies to {}", fmt::join(readers, ", ")));
-    }
+void check_family_fields(const Request& request, mixers::Family family) {
+    for (const auto& given : request.family_fields)
+        if (!uses(family, given))
+            conflict(fmt::format("`mixer` {}", mixers::name(family)), quoted(given),
+                     fmt::format("it only applies to {}", fmt::join(users_of(given), ", ")));
 }
 
 std::vector<std::string> drop_unused_fields(Request& r) {
     std::vector<std::string> dropped;
     const auto family = mixers::find_family(r.mixer.value_or(""));
-    for (const auto& given : r.family_fields) {
-        const auto& readers = family_field(given).readers;
-        if (!family || std::find(readers.begin(), readers.end(), *family) == readers.end())
-            dropped.push_back(given);
-    }
+    for (const auto& given : r.family_fields)
+        if (!family || !uses(*family, given)) dropped.push_back(given);
     const auto is_dropped = [&](const std::string& name) {
         return std::find(dropped.begin(), dropped.end(), name) != dropped.end();
     };

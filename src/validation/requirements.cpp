@@ -1,6 +1,7 @@
 #include "validation/requirements.hpp"
 
 #include "base/text.hpp"
+#include "spectrum/metrics.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,21 +39,15 @@ Requirement parse_one(const std::string& text) {
 }  // namespace
 
 const std::vector<std::string>& required_names() {
-    static const std::vector<std::string> names{"window",
-                                                "collapsed",
-                                                "largest",
-                                                "smallest",
-                                                "mean_square",
-                                                "log_mean",
-                                                "effective_rank",
-                                                "norm",
-                                                "row_sum_defect",
-                                                "column_sum_defect",
-                                                "orthogonality_defect",
-                                                "spectral_norm_max",
-                                                "identity_distance",
-                                                "diagonal_dominant_share",
-                                                "wasserstein1"};
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> list;
+        for (const auto& metric : metric_names) list.emplace_back(metric.name);
+        for (const char* other : {"norm", "row_sum_defect", "column_sum_defect", "orthogonality_defect",
+                                  "spectral_norm_max", "identity_distance", "diagonal_dominant_share",
+                                  "wasserstein1"})
+            list.emplace_back(other);
+        return list;
+    }();
     return names;
 }
 

@@ -1,5 +1,7 @@
 #include "dyson/ask/mixer_average.hpp"
 
+#include "spectrum/metrics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -51,7 +53,8 @@ Average average(const std::vector<Spectrum>& laws) {
         if (metrics.back().largest > 0) upper = std::max(upper, std::log(metrics.back().largest));
     }
     std::vector<double> values(laws.size());
-    for (const auto metric : all_metrics) {
+    for (const auto& entry : metric_names) {
+        const auto metric = entry.member;
         for (std::size_t k = 0; k < laws.size(); ++k) values[k] = metrics[k].*metric;
         const Moments found = moments(values);
         result.mean.*metric = found.mean;

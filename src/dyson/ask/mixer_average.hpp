@@ -32,9 +32,4 @@ Average average(const std::function<Network(int)>& network_of, int draws, const 
 /// Of laws that are there already.
 Average average(const std::vector<Spectrum>& laws);
 
-/// The metrics in the order users see them.
-inline constexpr double Metrics::*all_metrics[] = {
-    &Metrics::mean_square, &Metrics::log_mean, &Metrics::window,        &Metrics::collapsed,
-    &Metrics::smallest,    &Metrics::largest,  &Metrics::effective_rank};
-
 }  // namespace spectra::dyson

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "mixers/permutation.hpp"
+#include "mixers/registry.hpp"
 #include "random/stream.hpp"
 #include "train/modules/maps.hpp"
 #include "train/modules/sinkhorn.hpp"
@@ -455,7 +456,8 @@ Statistics Mixer::statistics(const Tensor& /*raw*/) const {
 const std::vector<std::string>& mixer_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> list;
-        for (const auto& family : families) list.emplace_back(family.first);
+        for (const auto& entry : mixers::registry())
+            if (entry.trained) list.emplace_back(entry.alias.empty() ? entry.name : entry.alias);
         return list;
     }();
     return names;
