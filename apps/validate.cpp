@@ -77,8 +77,8 @@ int validate(const ValidateRequest& r, const std::string& command, const study::
     }
     print_validated(r, validated);
     for (const auto& v : validated.all)
-        if (const auto* p = v.predicted(); p != nullptr && !p->doubt.empty())
-            print_error(fmt::format("{}: the prediction is not certified: {}", v.file, p->doubt));
+        if (const auto* p = v.predicted(); p != nullptr && !p->certificate.certified)
+            print_error(fmt::format("{}: the prediction is not certified: {}", v.file, p->certificate.message));
     if (interrupted()) return was_interrupted;
     if (!validated.pass) return verdict_negative;
     return validated.certified ? done : not_finished;

@@ -67,6 +67,9 @@ Json theory_object(const dyson::Theory& theory) {
     object["certified"] = summary.certified;
     object["uncertified"] = summary.uncertified;
     object["message"] = summary.message;
+    object["checks"] = Json::array();
+    for (const auto& check : summary.checks)
+        object["checks"].push_back({{"what", check.what}, {"limit", number(check.limit)}, {"found", number(check.found)}});
     object["mass"] = number(summary.mass);
     object["mean_square"] = number(summary.mean_square);
     object["mean_square_exact"] = number(summary.mean_square_exact);

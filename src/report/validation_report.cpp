@@ -128,8 +128,8 @@ void write_trained(h5::File& file, const Validation& v) {
         for (const auto& metric : metric_names)
             file.write_attribute(group, metric.name, p.metrics.*metric.member);
         if (v.agreement[k]) file.write_attribute(group, "wasserstein1", v.agreement[k]->wasserstein1);
-        file.write_attribute(group, "certified", static_cast<int>(p.doubt.empty()));
-        file.write_attribute(group, "doubt", p.doubt);
+        file.write_attribute(group, "certified", static_cast<int>(p.certificate.certified));
+        file.write_attribute(group, "doubt", p.certificate.certified ? "" : p.certificate.message);
         if (p.counted_error) file.write_attribute(group, "counted_error", *p.counted_error);
     }
 }
@@ -169,7 +169,7 @@ void add_mixer_lines(report::Page& page, const layouts::MixerTable& m) {
 
 /// How certain a prediction is.
 std::string standing(const Prediction& p) {
-    if (!p.doubt.empty()) return "NOT certified: " + p.doubt;
+    if (!p.certificate.certified) return "NOT certified: " + p.certificate.message;
     if (p.counted_error)
         return fmt::format("its distribution is certified, counted to W1 ± {:.1g}; its density is not",
                            *p.counted_error);
@@ -303,7 +303,7 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
     }
     if (const auto* p = v.predicted())
         page.entry("theory", fmt::format("{}; {}", p->networks.front().title, standing(*p)),
-                   p->doubt.empty() ? nullptr : "31");
+                   p->certificate.certified ? nullptr : "31");
     page.blank();
     std::vector<std::pair<std::string, Metrics>> sources;
     if (v.measured) sources.emplace_back("measured", v.measured->metrics);

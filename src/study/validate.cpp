@@ -55,8 +55,9 @@ std::vector<layouts::Stack> stacks_of(const ValidateRequest& r, const TensorFile
     return stacks;
 }
 
-Validation validate_one(const ValidateRequest& r, const std::string& name, const Measurer& measure, Observer& observer) {
-    const auto file = TensorFile::open(name);
+Validation validate_one(const ValidateRequest& r, const TensorFile& file, const Measurer& measure,
+                        Observer& observer) {
+    const std::string& name = file.where();
     Validation v;
     v.file = name;
     if (must_run(r, file)) {
@@ -84,10 +85,11 @@ void draw(const plot::Figure& figure, const std::vector<std::filesystem::path>& 
     });
 }
 
-/// Refuses what can be refused before anything is computed.
-void check_files(const ValidateRequest& r, const Measurer& measure) {
+/// Opens every file, once, and refuses what can be refused before anything is computed.
+std::vector<TensorFile> open_files(const ValidateRequest& r, const Measurer& measure) {
+    std::vector<TensorFile> files;
     for (const auto& name : r.files) {
-        const auto file = TensorFile::open(name);
+        const auto& file = files.emplace_back(TensorFile::open(name));
         if (must_run(r, file) && !measure)
             throw std::invalid_argument(fmt::format("{}: its model must be run by spectra-torch", name));
         try {
@@ -101,6 +103,7 @@ void check_files(const ValidateRequest& r, const Measurer& measure) {
         check_writable(output_files(stem_of(r, k), r.plot), r.force);
     if (r.files.size() > 1 && !r.force)
         for (const auto& figure : output_files(stem_of(r), r.plot).figures) refuse_symbolic_link(figure);
+    return files;
 }
 
 }  // namespace
@@ -128,12 +131,12 @@ std::vector<std::string> scripts_to_run(const ValidateRequest& r) {
 
 Validated validate(const ValidateRequest& r, const std::string& command, const Measurer& measure, Observer& observer) {
     check_conflicts(r);
-    check_files(r, measure);
+    const auto opened = open_files(r, measure);
     Validated validated;
     for (std::size_t k = 0; k < r.files.size() && !observer.stopped(); ++k) {
         if (r.files.size() > 1) observer.prefix(fmt::format("{} of {}, ", k + 1, r.files.size()));
         observer.stage("measuring");
-        const auto& v = validated.all.emplace_back(validate_one(r, r.files[k], measure, observer));
+        const auto& v = validated.all.emplace_back(validate_one(r, opened[k], measure, observer));
         validated.pass = validated.pass && v.verdict.pass;
         validated.certified = validated.certified && v.certified();
         const auto files = output_files(stem_of(r, k), r.plot);

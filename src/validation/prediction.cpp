@@ -168,6 +168,10 @@ Prediction predict(Part part, std::vector<Network> networks, int threads) {
         }
     });
     std::vector<Spectrum> laws;
+    p.certificate = {true, "certified"};
+    const auto doubt = [&](const Certificate& other) {
+        if (p.certificate.certified) p.certificate = other;
+    };
     for (std::size_t k = 0; k < p.networks.size(); ++k) {
         const auto& summary = p.theories[k].summary;
         if (counted[k].certified) {
@@ -176,9 +180,9 @@ Prediction predict(Part part, std::vector<Network> networks, int threads) {
             continue;
         }
         if (!failures[k].empty())
-            p.doubt = failures[k];
-        else if (!summary.certified && p.doubt.empty())
-            p.doubt = summary.message;
+            doubt({false, failures[k]});
+        else if (!summary.certified)
+            doubt(summary);
         if (!p.theories[k].law.empty()) laws.push_back(p.theories[k].law);
     }
     if (laws.empty()) return p;

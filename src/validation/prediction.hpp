@@ -42,8 +42,7 @@ struct Prediction {
     /// Where an input's density is not certified but its distribution function is (dyson/counted.hpp), which
     /// is then its law: the largest error of W1.
     std::optional<double> counted_error;
-    /// Empty where all of it is certified; else why not, in one line.
-    std::string doubt;
+    Certificate certificate;  ///< of all of it
 };
 
 /// Solves every network, in parallel.

@@ -77,7 +77,7 @@ const Metrics* Validation::judged_error() const {
 
 bool Validation::certified() const {
     return std::all_of(predictions.begin(), predictions.end(),
-                       [](const Prediction& p) { return p.doubt.empty(); });
+                       [](const Prediction& p) { return p.certificate.certified; });
 }
 
 std::optional<Estimate> quantity(const Validation& v, const std::string& name) {

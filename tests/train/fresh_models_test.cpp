@@ -39,7 +39,7 @@ Compared compared(Transformer& model, const torch::Tensor& input) {
     const auto distance = [&](const Spectrum& law) { return agreement(law, measured).wasserstein1; };
     const auto full = validation::predict(Part::full, {validation::network_of(m, Part::full)}, 1);
     const auto mixers = validation::predict(Part::mixers, {validation::network_of(m, Part::mixers)}, 1);
-    return {distance(full.law), distance(mixers.law), full.doubt,
+    return {distance(full.law), distance(mixers.law), full.certificate.certified ? "" : full.certificate.message,
             std::holds_alternative<TiedBranch>(full.networks.front().branch)};
 }
 

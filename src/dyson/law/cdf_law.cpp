@@ -116,7 +116,9 @@ CountedLaw count_law(const Network& network, double tolerance) {
 
     CountedLaw out;
     out.points = counter.points;
-    if (counter.lost > 0) return out;
+    out.judge({{"counts not certified", 0, static_cast<double>(counter.lost),
+                std::to_string(counter.lost) + " of " + std::to_string(counter.points) + " counts are not certified"}});
+    if (!out.certified) return out;
     std::sort(done.begin(), done.end(), [](const Cell& a, const Cell& b) { return a.lower.s < b.lower.s; });
     std::vector<double> edges{std::log(done.front().lower.s)}, masses;
     out.error = low * done.front().lower.mass;
@@ -128,7 +130,7 @@ CountedLaw count_law(const Network& network, double tolerance) {
     }
     out.law = Spectrum::from_histogram(std::move(edges), std::move(masses), done.front().lower.mass,
                                        std::max(0.0, 1 - done.back().upper.mass));
-    out.certified = out.error <= allowed;
+    out.judge({{"error of W1", allowed, out.error, "W1 is not known to " + std::to_string(allowed)}});
     return out;
 }
 

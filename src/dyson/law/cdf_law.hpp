@@ -1,15 +1,16 @@
 #pragma once
 
 #include "network/network.hpp"
+#include "spectrum/certificate.hpp"
 #include "spectrum/spectrum.hpp"
 
 namespace spectra::dyson {
 
-/// A law known by its distribution function alone.
-struct CountedLaw {
+/// A law known by its distribution function alone. Certified: every count is, and the error is at most what was asked
+/// for.
+struct CountedLaw : Certificate {
     Spectrum law;            ///< uniform in ln s between the places where it was counted
     double error = 0;        ///< of W1, by what the last places changed
-    bool certified = false;  ///< every count is, and the error is at most what was asked for
     int points = 0;
 };
 

@@ -56,7 +56,7 @@ public:
         SolvedLaw best = once(finder_.around_seeds());
         for (double refine = 1;
              refine < 30 && !finder_.exhausted() && !spent() &&
-             (best.uncertified > 0 || best.overlap > 1e-10 || !(best.mass_error <= accepted(best)));
+             (best.uncertified > 0 || best.overlap > tolerance::overlap || !(best.mass_error <= accepted(best)));
              refine *= 3) {
             Support support = finder_.by_scan(refine);
             // Bands of a search that was given up are hardly all: not where panels are dear.
@@ -64,23 +64,7 @@ public:
             SolvedLaw law = once(std::move(support));
             if (best.nodes.empty() || badness(law) < badness(best)) best = std::move(law);
         }
-        if (best.nodes.empty() && best.mass_error > 1e-5) {
-            best.message = "no band of the support was found";
-        } else if (best.uncertified > 0) {
-            best.message = std::to_string(best.uncertified) + " of " + std::to_string(best.nodes.size()) +
-                           " points are not certified";
-        } else if (best.overlap > 1e-10) {
-            best.message = "bands were found that overlap";
-        } else if (!(best.mass_error <= 1e-5)) {
-            best.message = "the mass found differs from 1 by " + std::to_string(best.mass_error);
-        } else {
-            best.complete = true;
-            best.message = "certified";
-        }
-        if (!best.complete && spent())
-            best.message += ", and the limit of " + std::to_string(max_steps()) + " Newton steps was reached";
-        else if (!best.complete && finder_.exhausted())
-            best.message += ", and the search for bands was given up";
+        judge(best);
         best.newton_steps = newton_steps_ + tracker_.newton_steps();
         best.passes = passes_ + tracker_.passes();
         best.descents = descents_ + tracker_.descents();
@@ -88,6 +72,22 @@ public:
     }
 
 private:
+    void judge(SolvedLaw& law) const {
+        std::string more;
+        if (spent())
+            more = ", and the limit of " + std::to_string(max_steps()) + " Newton steps was reached";
+        else if (finder_.exhausted())
+            more = ", and the search for bands was given up";
+        const bool no_band = law.nodes.empty() && law.mass_error > tolerance::mass;
+        law.judge({{"bands missing", 0, no_band ? 1.0 : 0.0, "no band of the support was found" + more},
+                   {"points not certified", 0, static_cast<double>(law.uncertified),
+                    std::to_string(law.uncertified) + " of " + std::to_string(law.nodes.size()) +
+                        " points are not certified" + more},
+                   {"overlap of bands", tolerance::overlap, law.overlap, "bands were found that overlap" + more},
+                   {"mass found", tolerance::mass, law.mass_error,
+                    "the mass found differs from 1 by " + std::to_string(law.mass_error) + more}});
+    }
+
     /// What is missing of a law: mass that was not found, and mass at nodes that were lost. A law without
     /// nodes has no lost ones, and misses everything.
     static double badness(const SolvedLaw& law) {

@@ -4,6 +4,7 @@
 #include "dyson/solve/equation.hpp"
 #include "dyson/solve/newton.hpp"
 #include "dyson/solve/tracker.hpp"
+#include "spectrum/certificate.hpp"
 #include "spectrum/spectrum.hpp"
 
 #include <string>
@@ -17,16 +18,14 @@ struct DensityOptions {
     int threads = 0;          ///< 0: all; the result does not depend on it
 };
 
-/// A law and the solved points behind it, node by node.
-struct SolvedLaw {
+/// A law and the solved points behind it, node by node. Certified: every node is, and the mass is accounted for.
+struct SolvedLaw : Certificate {
     Density density;
     std::vector<Solution> nodes;  ///< same order as density.log_s
-    bool complete = false;        ///< every node certified and the mass accounted for
     int uncertified = 0;          ///< nodes
     double overlap = 0;           ///< of bands, in ln s: they must not
     double mass_error = 1;        ///< |mass − 1|, with what was cut off between bands
     double cut = 0;               ///< of the mass, between bands, by power laws
-    std::string message = "not solved";
     long newton_steps = 0;
     double passes = 0;
     int descents = 0;

@@ -195,8 +195,9 @@ double site_error(const Network& network, const Spectrum& law) {
     return worst;
 }
 
-/// The law must pass the sum rules that are known exactly.
-void check_sum_rules(Summary& summary, bool law_complete, const std::string& law_message) {
+/// The law must pass the sum rules that are known exactly, after the checks of its density.
+void check_sum_rules(Summary& summary, const Certificate& density) {
+    summary.judge(density.checks);
     const double mass_error = std::abs(summary.mass - 1);
     const bool both_zero = summary.mean_square == 0 && summary.mean_square_exact == 0;
     const double square_error = both_zero ? 0 : std::abs(summary.mean_square / summary.mean_square_exact - 1);
@@ -207,23 +208,17 @@ void check_sum_rules(Summary& summary, bool law_complete, const std::string& law
                                         std::isfinite(summary.mean_fourth)
                                     ? std::abs(summary.mean_fourth / *summary.mean_fourth_exact - 1)
                                     : 0;
-    if (!law_complete) {
-        summary.message = law_message;
-    } else if (summary.uncertified > 0) {
-        summary.message = std::to_string(summary.uncertified) + " of " + std::to_string(summary.points) +
-                          " points are not certified";
-    } else if (!(mass_error <= 1e-5)) {
-        summary.message = "the mass differs from 1 by " + std::to_string(mass_error);
-    } else if (!(square_error <= 1e-5)) {
-        summary.message = "the mean square differs from its exact value by " + std::to_string(square_error);
-    } else if (!(fourth_error <= 1e-5)) {
-        summary.message = "the fourth moment differs from its exact value by " + std::to_string(fourth_error);
-    } else if (!(log_error <= 1e-4 * (1 + std::abs(log_exact)))) {
-        summary.message = "the mean of ln s differs from its exact value by " + std::to_string(log_error);
-    } else {
-        summary.certified = true;
-        summary.message = "certified";
-    }
+    const auto differs = [](const std::string& what, double error) {
+        return "the " + what + " differs from its exact value by " + std::to_string(error);
+    };
+    summary.judge({{"points not certified", 0, static_cast<double>(summary.uncertified),
+                    std::to_string(summary.uncertified) + " of " + std::to_string(summary.points) +
+                        " points are not certified"},
+                   {"mass", tolerance::mass, mass_error, "the mass differs from 1 by " + std::to_string(mass_error)},
+                   {"mean square", tolerance::moment, square_error, differs("mean square", square_error)},
+                   {"fourth moment", tolerance::moment, fourth_error, differs("fourth moment", fourth_error)},
+                   {"mean of ln s", tolerance::log_mean * (1 + std::abs(log_exact)), log_error,
+                    differs("mean of ln s", log_error)}});
 }
 
 }  // namespace
@@ -287,22 +282,22 @@ Theory solve(const Network& network, Method method, const Options& options) {
         noiseless(network) && (exact || (method == Method::scalar && network.depth() == 1));
     if (any_layer_is_zero(network)) {
         law.density.atoms.push_back({-infinity, 1.0});
-        law.complete = true;
+        law.certified = true;
     } else if (pure_atoms) {
         law.density.atoms = atoms(network);
-        law.complete = true;
+        law.certified = true;
     }
-    const bool has_curve = !any_layer_is_zero(network) && (options.eta > 0 || options.grid || !law.complete);
+    const bool has_curve = !any_layer_is_zero(network) && (options.eta > 0 || options.grid || !law.certified);
     if (!has_curve) {
         theory.law = Spectrum::from_density(law.density);
         finish(theory, start);
-        check_sum_rules(summary, true, {});
+        check_sum_rules(summary, {});
         return theory;
     }
 
     const SupportBounds support = range_of(network, method);
     const Tracker tracker(make_equation(network, method), support.log_upper, anchors(support));
-    if (!law.complete) {
+    if (!law.certified) {
         DensityOptions density_options;
         density_options.points = options.points;
         density_options.tolerance = options.tolerance;
@@ -312,7 +307,7 @@ Theory solve(const Network& network, Method method, const Options& options) {
         summary.passes = static_cast<long>(law.passes);
         summary.descents = law.descents;
     }
-    if (!law.complete && method == Method::operator_valued)
+    if (!law.certified && method == Method::operator_valued)
         summary.unresolved = leave_unresolved(law, PotentialReader(network), summary.mean_square_exact,
                                               summary.log_mean_exact);
     theory.law = Spectrum::from_density(law.density);
@@ -326,7 +321,7 @@ Theory solve(const Network& network, Method method, const Options& options) {
             append(theory.curve, *equation, s, s.omega.log_scale, {std::exp(s.omega.log_scale), 0});
     }
     finish(theory, start);
-    check_sum_rules(summary, law.complete, law.message);
+    check_sum_rules(summary, law);
     return theory;
 }
 

@@ -2,6 +2,7 @@
 
 #include "dyson/law/unresolved_mass.hpp"
 #include "network/network.hpp"
+#include "spectrum/certificate.hpp"
 #include "spectrum/spectrum.hpp"
 
 #include <complex>
@@ -59,9 +60,7 @@ struct Curve {
 };
 
 /// How a solve ended. The defaults mean that nothing was solved.
-struct Summary {
-    bool certified = false;              ///< every point, and the checks below
-    std::string message = "not solved";  ///< one line: why it is not certified, or "certified"
+struct Summary : Certificate {
     int points = 0;
     int uncertified = 0;
     long newton_steps = 0;  ///< over the whole solve, searches for edges included

@@ -12,7 +12,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double counted_to = 1e-6;      // rounding of the count
-constexpr double agree_to = 1e-5;        // the two masses: as near as certified laws have to come to one
 constexpr double largest_defect = 1e-3;  // of the point the count is read off, which is stationary there
 constexpr double negligible = 1e-6;      // of the root mean square, in W1
 constexpr double least_mass = 1e-12;     // less is rounding: nothing is missing
@@ -46,7 +45,7 @@ std::optional<std::pair<std::size_t, double>> lowest_counted(const SolvedLaw& la
     for (std::size_t k = first; k < law.nodes.size(); k += step) {
         const Potential potential = reader.at(law.nodes[k]);
         if (!(potential.mass_error < counted_to && potential.defect < largest_defect)) continue;
-        if (std::abs(potential.mass_above - (all - d.cumulative[k])) < agree_to)
+        if (std::abs(potential.mass_above - (all - d.cumulative[k])) < tolerance::mass)
             return std::pair(k, potential.mass_above);
     }
     return {};
@@ -70,8 +69,8 @@ double log_sum(const Density& d) {
 
 std::optional<Unresolved> leave_unresolved(SolvedLaw& law, const PotentialReader& reader, double mean_square,
                                            std::optional<double> log_mean) {
-    if (law.complete || law.nodes.empty() || law.nodes.size() != law.density.log_s.size()) return {};
-    if (law.overlap > 1e-10 || law.cut > agree_to) return {};
+    if (law.certified || law.nodes.empty() || law.nodes.size() != law.density.log_s.size()) return {};
+    if (law.overlap > tolerance::overlap || law.cut > tolerance::mass) return {};
     const auto found = lowest_counted(law, first_certified(law), reader);
     if (!found) return {};
     const auto [at, counted] = *found;
@@ -101,10 +100,10 @@ std::optional<Unresolved> leave_unresolved(SolvedLaw& law, const PotentialReader
         const double depth = x - (*log_mean - log_sum(d)) / rest;
         if (depth > 0) d.tail_exponent = 1 / depth;
     }
-    law.complete = true;
     law.uncertified = 0;
     law.mass_error = 0;
-    law.message = "certified";
+    law.checks.clear();
+    law.judge({{"mass found above what is unresolved", tolerance::mass, 0, ""}});
     return Unresolved{rest, x};
 }
 

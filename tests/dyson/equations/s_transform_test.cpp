@@ -168,7 +168,7 @@ TEST(STransform, GivesAWholeLaw) {
         const SupportBounds support = support_bounds(network);
         const Tracker tracker(make_s_transform(network), support.log_upper, {support.log_upper - 5});
         const SolvedLaw law = solve_density(tracker, support, {}, {});
-        EXPECT_TRUE(law.complete) << sigma2 << ": " << law.message;
+        EXPECT_TRUE(law.certified) << sigma2 << ": " << law.message;
         const Spectrum spectrum = Spectrum::from_density(law.density);
         EXPECT_NEAR(spectrum.mass(), 1, 1e-7) << sigma2;
         EXPECT_NEAR(spectrum.metrics().mean_square / mean_square(network), 1, 1e-7) << sigma2;
@@ -182,7 +182,7 @@ TEST(STransform, GivesAWholeLawAThousandLayersDeep) {
     const SupportBounds support = support_bounds(network);
     const Tracker tracker(make_s_transform(network), support.log_upper, {support.log_lower});
     const SolvedLaw law = solve_density(tracker, support, {}, {});
-    EXPECT_TRUE(law.complete) << law.message;
+    EXPECT_TRUE(law.certified) << law.message;
     const Spectrum spectrum = Spectrum::from_density(law.density);
     const double log_square = log_mean_square(network);
     EXPECT_NEAR(spectrum.expectation([&](double x) { return std::exp(2 * x - log_square); }), 1, 1e-6);

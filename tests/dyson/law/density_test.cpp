@@ -92,7 +92,7 @@ SolvedLaw solve_two_bands(const TwoBands& equation, int threads = 1) {
 
 TEST(Density, OfTwoBandsWithoutRounding) {
     const SolvedLaw law = solve_two_bands(TwoBands(3, 0));
-    EXPECT_TRUE(law.complete) << law.message;
+    EXPECT_TRUE(law.certified) << law.message;
     EXPECT_LT(law.mass_error, 1e-8);
     EXPECT_LT(law.cut, 1e-8);
 }
@@ -100,7 +100,7 @@ TEST(Density, OfTwoBandsWithoutRounding) {
 // Rounding hides the tails from 1e-6 of the mass on: cut there, the power law accounts for the rest.
 TEST(Density, ATailThatRoundingHidesIsCutAndAccountedFor) {
     const SolvedLaw law = solve_two_bands(TwoBands(3, 1e-12));
-    EXPECT_TRUE(law.complete) << law.message;
+    EXPECT_TRUE(law.certified) << law.message;
     EXPECT_EQ(law.uncertified, 0);
     EXPECT_LT(law.mass_error, 1e-7);
     EXPECT_GT(law.cut, 1e-7);  // otherwise this tests nothing
@@ -117,7 +117,7 @@ TEST(Density, ATailThatRoundingHidesIsCutAndAccountedFor) {
 TEST(Density, TheWorkOfALostLawIsBounded) {
     const TwoBands equation(20001, 0, lower_band);
     const SolvedLaw one = solve_two_bands(equation, 1);
-    EXPECT_FALSE(one.complete);
+    EXPECT_FALSE(one.certified);
     EXPECT_NE(one.message, "certified");
     EXPECT_LT(one.newton_steps, 10000) << one.message;
     const SolvedLaw two = solve_two_bands(equation, 2);

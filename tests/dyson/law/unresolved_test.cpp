@@ -35,7 +35,7 @@ SolvedLaw solved(const Network& network) {
 
 /// As rounding leaves it: the nodes up to number `last` are lost, and their density with them.
 SolvedLaw without_lowest(SolvedLaw law, std::size_t last) {
-    law.complete = false;
+    law.certified = false;
     double lost = 0;
     for (std::size_t k = 0; k <= last; ++k) {
         law.nodes[k].state = State::failed;
@@ -61,11 +61,11 @@ protected:
 };
 
 TEST_F(TwoBands, WhatIsLostBelowIsCountedAndTheRestIsAsItWas) {
-    ASSERT_TRUE(whole.complete) << whole.message;
+    ASSERT_TRUE(whole.certified) << whole.message;
     auto law = without_lowest(whole, middle());
     const auto unresolved = leave_unresolved(law, reader, mean_square, log_mean);
     ASSERT_TRUE(unresolved);
-    EXPECT_TRUE(law.complete);
+    EXPECT_TRUE(law.certified);
     const auto exact = Spectrum::from_density(whole.density), cut = Spectrum::from_density(law.density);
     EXPECT_NEAR(unresolved->mass, exact.cdf(unresolved->log_below), 1e-6);
     EXPECT_NEAR(unresolved->mass, 0.25, 0.05);
@@ -95,7 +95,7 @@ TEST_F(TwoBands, WhatMattersIsNotLeftUnresolved) {
     while (whole.density.cumulative[k] < 0.75) ++k;
     auto law = without_lowest(whole, k);
     EXPECT_FALSE(leave_unresolved(law, reader, mean_square, log_mean));
-    EXPECT_FALSE(law.complete);
+    EXPECT_FALSE(law.certified);
 }
 
 TEST_F(TwoBands, AMissedBandAboveIsNotTakenForOneBelow) {
