@@ -12,6 +12,7 @@
 #include "layouts/layouts.hpp"
 #include "layouts/listing.hpp"
 #include "report/validation_figure.hpp"
+#include "report/validation_json.hpp"
 #include "report/validation_report.hpp"
 
 #include <fmt/format.h>

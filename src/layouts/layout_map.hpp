@@ -1,9 +1,6 @@
 #pragma once
 
 #include "layouts/family.hpp"
-#include "layouts/input_point.hpp"
-#include "layouts/stack.hpp"
-#include "layouts/weights.hpp"
 
 #include <filesystem>
 #include <string>
@@ -41,8 +38,5 @@ struct LayoutMap {
 /// begins with `where`.
 LayoutMap parse_layout_map(const std::string& text, const std::string& where);
 LayoutMap read_layout_map(const std::filesystem::path& path);
-
-/// Fills connections, streams and input.
-void read_mapped(const Weights& weights, const LayoutMap& map, Stack& stack);
 
 }  // namespace spectra::layouts

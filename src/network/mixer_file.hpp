@@ -2,8 +2,6 @@
 
 #include "mixers/mixer.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -27,10 +25,7 @@ namespace spectra {
 /// the first.
 std::vector<Mixer> read_mixers(const std::filesystem::path& path);
 
-/// The same from a JSON value; `where` begins the messages.
-std::vector<Mixer> mixers_from_json(const nlohmann::json& value, const std::string& where);
-
-/// The same from the text of a CSV file.
+/// The same from the text of a CSV file; `where` begins the messages.
 std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& where);
 
 /// The same from an open HDF5 file.

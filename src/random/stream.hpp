@@ -1,7 +1,5 @@
 #pragma once
 
-#include <Random123/philox.h>
-
 #include <array>
 #include <cstdint>
 #include <span>
@@ -42,9 +40,8 @@ private:
     std::array<double, 2> next_uniform_pair();
     void refill_normals();
 
-    r123::Philox4x32 generator_;
-    r123::Philox4x32::key_type key_;
-    r123::Philox4x32::ctr_type counter_;
+    std::array<std::uint32_t, 2> key_;
+    std::array<std::uint32_t, 4> counter_;
     std::array<double, 2> pending_uniform_{};
     std::array<double, 2> pending_normal_{};
     int uniforms_left_ = 0;

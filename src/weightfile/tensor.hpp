@@ -1,10 +1,11 @@
 #pragma once
 
-#include "weightfile/bytes.hpp"
 #include "weightfile/dtype.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,9 @@ std::optional<std::uint64_t> extent(const Tensor& tensor);
 /// exactly; float holds float16, bfloat16, float8 and integers up to 2^24. The dtype is readable and the
 /// tensor lies inside the storage.
 template <class Real>
-std::vector<Real> widened(const Tensor& tensor, Bytes storage, bool big_endian);
+std::vector<Real> widened(const Tensor& tensor, std::span<const std::byte> storage, bool big_endian);
 
-extern template std::vector<double> widened(const Tensor&, Bytes, bool);
-extern template std::vector<float> widened(const Tensor&, Bytes, bool);
+extern template std::vector<double> widened(const Tensor&, std::span<const std::byte>, bool);
+extern template std::vector<float> widened(const Tensor&, std::span<const std::byte>, bool);
 
 }  // namespace spectra::weightfile

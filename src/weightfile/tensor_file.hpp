@@ -1,10 +1,11 @@
 #pragma once
 
-#include "weightfile/contents.hpp"
-#include "weightfile/zip.hpp"
+#include "weightfile/tensor.hpp"
+#include "weightfile/value.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,13 +38,18 @@ public:
     /// The same of bytes in memory, which must outlive it; `name` stands for the file in messages.
     static TensorFile from_bytes(std::span<const std::byte> bytes, std::string name);
 
-    Kind kind() const { return kind_; }
+    TensorFile(TensorFile&& other) noexcept;
+    TensorFile& operator=(TensorFile&& other) noexcept;
+    ~TensorFile();
+
+    /// What the file was recognised as.
+    Kind kind() const;
     /// The file's name, as messages about it begin.
-    const std::string& where() const { return name_; }
+    const std::string& where() const;
     /// In the order of the file, every key once; none of a TorchScript module. The key of a torch.save file's
     /// tensor is the way to it through dicts and lists, joined by dots: "model.h.0.weight" of {"model":
     /// {"h.0.weight": …}}.
-    const std::vector<Tensor>& tensors() const { return contents_.tensors; }
+    const std::vector<Tensor>& tensors() const;
     /// Null where there is none of that key.
     const Tensor* find(std::string_view key) const;
     /// Refuses where there is none of that key.
@@ -61,7 +67,7 @@ public:
 
     /// What the file holds beside and around its tensors: the object that torch.save was given; the
     /// `__metadata__` of safetensors, a dict of texts; None for a TorchScript module.
-    Value value() const { return {contents_.objects, contents_.objects.root}; }
+    Value value() const;
 
     /// Where the model's state dict begins in the keys: "model." of {model, optimizer, …}, "state_dict.", ""
     /// of a bare one and of safetensors. Looks for model, state_dict, model_state_dict, module, inside each
@@ -75,23 +81,10 @@ public:
     std::optional<std::int64_t> training_step() const;
 
 private:
-    TensorFile(std::string name, Bytes bytes) : name_(std::move(name)), bytes_(bytes) {}
-    void recognise();
-    void index_keys();
-    bool has_key_with(std::string_view prefix) const;
-    /// The key of the dict inside `dict` that holds the model, where there is one.
-    std::optional<std::string> inner_dict(const Value& dict, const std::string& prefix) const;
-    Bytes bytes_of(const Storage& storage) const;
-    template <class Real>
-    std::vector<Real> read(const Tensor& tensor, std::size_t most_elements) const;
+    struct Inside;  // the mapped file, its archive and what was read of it
+    explicit TensorFile(std::unique_ptr<Inside> inside);
 
-    std::string name_;
-    MappedFile mapped_;
-    Bytes bytes_;
-    Kind kind_ = Kind::safetensors;
-    ZipArchive archive_;
-    Contents contents_;
-    std::vector<std::size_t> by_key_;  ///< numbers of the tensors, sorted by key
+    std::unique_ptr<Inside> inside_;
 };
 
 }  // namespace spectra::weightfile

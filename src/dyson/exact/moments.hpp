@@ -1,7 +1,6 @@
 #pragma once
 
 #include "dyson/exact/atoms.hpp"
-#include "dyson/exact/mixer_values.hpp"
 #include "network/network.hpp"
 
 #include <optional>

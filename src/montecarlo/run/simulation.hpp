@@ -1,9 +1,8 @@
 #pragma once
 
-#include "montecarlo/run/histogram.hpp"
-#include "montecarlo/sample/layer.hpp"
-#include "montecarlo/sample/precision.hpp"
 #include "montecarlo/run/statistics.hpp"
+#include "montecarlo/sample/precision.hpp"
+#include "montecarlo/sample/slopes.hpp"
 #include "network/network.hpp"
 #include "spectrum/spectrum.hpp"
 
@@ -46,7 +45,7 @@ struct Options {
     /// Set: mixers are drawn anew for every sample from this recipe, instead of the network's own.
     std::optional<mixers::Recipe> redrawn;
     bool shared_mixers = false;     ///< with redrawn: one mixer for all layers
-    Slopes slopes = Slopes::drawn;  ///< of activations (layer.hpp)
+    Slopes slopes = Slopes::drawn;  ///< of activations (slopes.hpp)
     Method method = Method::automatic;
     int probes = 8;   ///< of a quadrature: random vectors a sample
     int steps = 100;  ///< of a quadrature
