@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// How the raw numbers of a trained model become a mixer, family by family.
+
 #include "mixers/mixer.hpp"
 
 #include <cstdint>
@@ -28,14 +31,15 @@ const std::vector<std::string>& family_names();
 /// n is the number of rows that the frame's tensor has, and this is nothing.
 std::optional<int> streams_of(std::string_view family, std::uint64_t raw_count);
 
-/// The mixer of `streams` streams. raw.size() fits.
+/// The mixer of `streams` streams from its raw numbers. raw.size() must fit the family (streams_of).
 Mixer mixer_of(std::string_view family, const Eigen::VectorXd& raw, int streams,
                const FamilyOptions& options = {});
 
-// Maps that the layouts share.
-
+/// 1/(1 + e^{−x}).
 double sigmoid(double x);
+/// The same of every entry.
 Eigen::VectorXd sigmoid(const Eigen::VectorXd& x);
+/// ln(1 + e^x).
 double softplus(double x);
 /// raw, laid out by rows.
 Eigen::MatrixXd by_rows(const Eigen::VectorXd& raw, int rows, int columns);

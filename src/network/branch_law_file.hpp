@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Reads the singular values of branches from a text or JSON file.
+
 #include "network/network.hpp"
 
 #include <filesystem>

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Reads mixers from a JSON, HDF5 or CSV file.
+
 #include "mixers/mixer.hpp"
 
 #include <filesystem>
@@ -28,7 +31,9 @@ std::vector<Mixer> read_mixers(const std::filesystem::path& path);
 /// The same from the text of a CSV file; `where` begins the messages.
 std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& where);
 
+/// \cond INTERNAL
 /// The same from an open HDF5 file.
 std::vector<Mixer> mixers_from_hdf5(const h5::File& file, const std::string& where);
+/// \endcond
 
 }  // namespace spectra

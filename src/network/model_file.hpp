@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Reads a whole network from a JSON file.
+
 #include "network/network.hpp"
 
 #include <filesystem>

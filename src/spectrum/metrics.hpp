@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The table of metrics: every name that files use, with its member of Metrics.
+
 #include "spectrum/spectrum.hpp"
 
 #include <array>
@@ -8,9 +11,10 @@ namespace spectra {
 
 /// A metric and what it is called in files.
 struct MetricName {
-    const char* name;
-    double Metrics::*member;
+    const char* name;         ///< in result files and JSON
+    double Metrics::*member;  ///< where its value is
 };
+/// All metrics, in the order users see them.
 inline constexpr std::array metric_names = {
     MetricName{"mean_square", &Metrics::mean_square},
     MetricName{"log_mean", &Metrics::log_mean},

@@ -1,5 +1,9 @@
 #pragma once
 
+/// \file
+/// Weight files as people have them: what torch.save wrote, and safetensors. Read without Torch, without
+/// running anything that a file asks for, and without trust in what it says of itself.
+
 #include "weightfile/tensor.hpp"
 #include "weightfile/value.hpp"
 
@@ -12,13 +16,12 @@
 #include <string_view>
 #include <vector>
 
-/// Weight files as people have them: what torch.save wrote, and safetensors. Read without Torch, without
-/// running anything that a file asks for, and without trust in what it says of itself.
 namespace spectra::weightfile {
 
+/// The formats that are recognised.
 enum class Kind {
-    safetensors,
-    torch_save,
+    safetensors,   ///< of Hugging Face
+    torch_save,    ///< of torch.save since version 1.6
     torch_script,  ///< recognised only: it is a program, and takes Torch to run
 };
 
@@ -38,7 +41,9 @@ public:
     /// The same of bytes in memory, which must outlive it; `name` stands for the file in messages.
     static TensorFile from_bytes(std::span<const std::byte> bytes, std::string name);
 
+    /// Files can be moved, not copied. Tensors and values stay valid.
     TensorFile(TensorFile&& other) noexcept;
+    /// Closes this file and takes over the other.
     TensorFile& operator=(TensorFile&& other) noexcept;
     ~TensorFile();
 
@@ -63,6 +68,7 @@ public:
     std::vector<float> read_floats(const Tensor& tensor,
                                    std::size_t most_elements = default_most_elements) const;
 
+    /// Largest number of elements that is read where the caller names no other.
     static constexpr std::size_t default_most_elements = std::size_t{1} << 28;
 
     /// What the file holds beside and around its tensors: the object that torch.save was given; the
