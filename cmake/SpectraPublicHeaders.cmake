@@ -97,8 +97,8 @@ set(SPECTRA_PUBLIC_TORCH_HEADERS
     train/trainer.hpp
     train/training_log.hpp)
 
-# Appends to the list `result` what a header includes and may not: `public` are the headers it may, `packages` the folders
-# of other libraries' headers. Headers of the standard library have neither a folder nor an extension.
+# Appends to the list `result` what a header includes and may not: `public` are the headers it may, `packages` the
+# folders of other libraries' headers. Headers of the standard library have neither a folder nor an extension.
 function(_spectra_check_includes source_dir header public packages result)
     set(out ${${result}})
     file(STRINGS "${source_dir}/${header}" lines REGEX "^[ \t]*#[ \t]*include[ \t]")
@@ -142,6 +142,9 @@ function(spectra_write_public_headers source_dir output_dir)
         list(REMOVE_ITEM stale ${header})
         set(copy "${output_dir}/jacobian_spectra/${header}")
         file(READ "${source_dir}/${header}" text)
+        if(NOT text MATCHES "/// [\\]file\n/// ")
+            message(FATAL_ERROR "${header} is public, and has no \\file comment that says what it is for")
+        endif()
         string(REGEX REPLACE "(#[ \t]*include[ \t]+\")" "\\1jacobian_spectra/" text "${text}")
         set(present "")
         if(EXISTS "${copy}")
