@@ -5,6 +5,7 @@
 #include "interrupt.hpp"
 #include "layouts/listing.hpp"
 #include "report/terminal.hpp"
+#include "report/validation_json.hpp"
 #include "report/validation_report.hpp"
 
 #include <fmt/format.h>

@@ -1,10 +1,11 @@
 # How a folder of src/ becomes a library, and a source file a program.
 
 # spectra_module(dyson PUBLIC spectra_network Eigen3::Eigen PRIVATE OpenMP::OpenMP_CXX HEADERS Boost::headers)
-# builds all .cpp of the current folder, and of those of its folders that ROOMS names, into the static library spectra_dyson, which others know as
-# JacobianSpectra::dyson. PUBLIC and PRIVATE are linked as usual; HEADERS are header-only packages
-# of the sources alone, so that users of the installed library need not have them. NUMERIC: inner loops over checked
-# data, which read no files; the standard library's own checks would cost 4 to 8 % there (docs/performance.md).
+# builds all .cpp of the current folder, and of those of its folders that ROOMS names, into the static library
+# spectra_dyson, which others know as JacobianSpectra::dyson. PUBLIC and PRIVATE are linked as usual; HEADERS are
+# header-only packages of the sources alone, so that users of the installed library need not have them. NUMERIC: inner
+# loops over checked data, which read no files; the standard library's own checks would cost 4 to 8 % there
+# (docs/performance.md).
 function(spectra_module name)
     cmake_parse_arguments(ARG "NUMERIC" "" "ROOMS;EXCLUDE;PUBLIC;PRIVATE;HEADERS" ${ARGN})
     set(target spectra_${name})
@@ -26,7 +27,8 @@ function(spectra_module name)
     target_compile_features(${target} PUBLIC cxx_std_20)
     target_include_directories(${target} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
-        $<INSTALL_INTERFACE:${SPECTRA_INSTALL_INCLUDEDIR}>)
+        $<BUILD_INTERFACE:${SPECTRA_PUBLIC_INCLUDE_DIR}>
+        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
     foreach(library IN ITEMS spectra_warnings spectra_flags LISTS ARG_HEADERS)
         target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
@@ -39,9 +41,10 @@ function(spectra_module name)
 endfunction()
 
 # spectra_torch_module(train ROOMS modules models PUBLIC spectra_report): the same for code that needs Torch. These are
-# no part of JacobianSpectra::JacobianSpectra, and share one precompiled header: Torch's take 18 s per file otherwise.
+# no part of JacobianSpectra::JacobianSpectra but of the package's component train, and share one precompiled header:
+# Torch's take 18 s per file otherwise.
 function(spectra_torch_module name)
-    cmake_parse_arguments(ARG "" "" "ROOMS;PUBLIC;PRIVATE" ${ARGN})
+    cmake_parse_arguments(ARG "" "" "ROOMS;PUBLIC;PRIVATE;HEADERS" ${ARGN})
     set(target spectra_${name})
     set(patterns *.cpp *.hpp)
     foreach(room IN LISTS ARG_ROOMS)
@@ -55,10 +58,13 @@ function(spectra_torch_module name)
         CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${target} PRIVATE -fPIE)
     target_compile_features(${target} PUBLIC cxx_std_20)
-    # Newer Torches carry headers of an fmt of their own, which no library here belongs to.
-    target_compile_definitions(${target} PUBLIC FMT_HEADER_ONLY)
-    target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} OpenMP::OpenMP_CXX torch
-        PRIVATE ${ARG_PRIVATE} fmt::fmt $<BUILD_INTERFACE:spectra_warnings> $<BUILD_INTERFACE:spectra_flags>)
+    # Newer Torches carry headers of an fmt of their own, which no library here belongs to. Public headers use none.
+    target_compile_definitions(${target} PUBLIC $<BUILD_INTERFACE:FMT_HEADER_ONLY>)
+    target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} $<BUILD_INTERFACE:OpenMP::OpenMP_CXX> torch
+        PRIVATE ${ARG_PRIVATE} OpenMP::OpenMP_CXX fmt::fmt)
+    foreach(library IN ITEMS spectra_warnings spectra_flags LISTS ARG_HEADERS)
+        target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
+    endforeach()
     if(TARGET spectra_jacobian AND NOT name STREQUAL "jacobian")
         target_precompile_headers(${target} REUSE_FROM spectra_jacobian)
     else()
@@ -67,7 +73,7 @@ function(spectra_torch_module name)
     set_property(GLOBAL APPEND PROPERTY SPECTRA_TORCH_MODULES ${name})
 endfunction()
 
-# spectra_program(embed SOURCES embed.cpp LIBRARIES JacobianSpectra::JacobianSpectra)
+# spectra_program(spectra SOURCES main.cpp LIBRARIES JacobianSpectra::JacobianSpectra)
 function(spectra_program target)
     cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
     add_executable(${target} ${ARG_SOURCES})

@@ -1,12 +1,15 @@
-// Embeds the library: describes a network, solves the chain, and prints what is known of the
-// singular values of its Jacobian. In a project of your own:
+// Embeds the solver: describes a network, solves its theory, and prints what is known of the singular
+// values of its Jacobian. In your own project:
 //
 //     find_package(JacobianSpectra REQUIRED)
 //     target_link_libraries(program PRIVATE JacobianSpectra::dyson)
+//
+// Prints "certified" (or the reason why not), the mass of the law, which must be 1, and its mean square,
+// which must equal the exact one.
 
-#include "dyson/law/theory.hpp"
-#include "mixers/mixer.hpp"
-#include "network/network.hpp"
+#include <jacobian_spectra/dyson/law/theory.hpp>
+#include <jacobian_spectra/mixers/mixer.hpp>
+#include <jacobian_spectra/network/network.hpp>
 
 #include <cstdio>
 #include <vector>
@@ -16,7 +19,7 @@ int main() {
     const int depth = 10;
     const double noise = 0.05;  // total variance of the branches, L σ²
 
-    // One bistochastic mixer a layer, drawn from seed 1.
+    // One bistochastic mixer per layer, drawn from seed 1.
     spectra::mixers::Recipe recipe;
     recipe.family = spectra::mixers::Family::bistochastic;
 
@@ -29,7 +32,7 @@ int main() {
     const auto theory = spectra::dyson::solve(network, spectra::dyson::Method::operator_valued);
     const spectra::Metrics metrics = theory.law.metrics();
 
-    std::printf("%s\n", theory.summary.message.c_str());  // "certified", or why not
+    std::printf("%s\n", theory.summary.message.c_str());
     std::printf("mass         %.6f\n", theory.summary.mass);
     std::printf("mean square  %.6f (exact %.6f)\n", metrics.mean_square, theory.summary.mean_square_exact);
     std::printf("largest      %.6f\n", metrics.largest);

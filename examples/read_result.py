@@ -1,4 +1,7 @@
-"""Prints the metrics a result file holds: python3 read_result.py spectra-cayley-L10.h5"""
+"""Reads a result file: python3 read_result.py spectra-cayley-L10.h5. read_result.cpp does the same in C++.
+
+Prints the command that wrote the file, then the metrics of every source and all distances, one line each.
+"""
 import sys
 
 import h5py

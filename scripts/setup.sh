@@ -7,7 +7,7 @@ run_packages=(cmake g++ ninja-build git
     librandom123-dev libfmt-dev nlohmann-json3-dev libcli11-dev gnuplot-nox)
 train_packages=(libtorch-dev)  # for the commands train and validate
 test_packages=("${train_packages[@]}" libgtest-dev libbenchmark-dev python3-h5py python3-torch
-    groff-base libopenmpi-dev openmpi-bin)
+    groff-base libopenmpi-dev openmpi-bin doxygen)
 
 # What these packages bring, for systems where they have other names: programs, and headers with
 # the places where they are known to live (relative to the compiler's own search path).

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The Jacobian of a Torch function: formed exactly, or known by its products.
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +17,11 @@ namespace spectra::jacobian {
 /// y = f(x), row by row of a batch: (B, …) → (B, …). x decides the precision and the device.
 using BatchFunction = std::function<torch::Tensor(const torch::Tensor&)>;
 
+/// How a function is differentiated.
 struct JacobianOptions {
     /// Off: f is only ever given one input, (1, …), and is differentiated one output at a time.
     bool batched = true;
-    int64_t block = 0;  ///< outputs a backward pass; 0: as many as memory allows
+    int64_t block = 0;  ///< outputs per backward pass; 0: as many as memory allows
     /// Bytes that one pass may take; 0: 64 MiB on a processor, where larger passes leave its caches and spend
     /// their time on page faults, and 8 GiB on a GPU (halved for as long as a GPU does not have them).
     std::size_t memory = 0;
@@ -29,18 +33,18 @@ struct JacobianOptions {
 torch::Tensor exact_jacobian(const BatchFunction& f, const torch::Tensor& x,
                              const JacobianOptions& options = {});
 
-/// Does f give every row of a batch what it gives that row alone?
+/// Whether f gives every row of a batch what it gives that row alone.
 bool takes_batches(const BatchFunction& f, const torch::Tensor& x);
 
-/// Largest first; in double, on the host.
+/// Singular values of a matrix, largest first; in double, on the host.
 std::vector<double> singular_values(const torch::Tensor& matrix);
 
 /// N(0, 1) numbers in double on the host, the same in every run: of probe `number` of an input.
 torch::Tensor normal_vector(int64_t size, std::uint64_t seed, std::uint32_t number, std::uint32_t input = 0);
 
-/// J of f at x by its products. linalg::LinearOperator is square; of a k×m Jacobian this is J, or Jᵀ where k < m,
-/// padded with zeros to N = max(k, m). A probe that lives on the first min(k, m) coordinates stays there, and
-/// sees the law of the min(k, m) singular values of J, not the zeros.
+/// J of f at x by its products. linalg::LinearOperator is square; of a k×m Jacobian this is J, or Jᵀ where
+/// k < m, padded with zeros to N = max(k, m). A probe that lives on the first min(k, m) coordinates stays
+/// there, and sees the law of the min(k, m) singular values of J, not the zeros.
 ///
 /// Jᵀu is a backward pass. Jv is the derivative, with respect to u, of Jᵀu · v. That needs every operation's
 /// gradient to be differentiable in what comes from above. Where one is not, and x is double, Jv is the
@@ -52,32 +56,38 @@ torch::Tensor normal_vector(int64_t size, std::uint64_t seed, std::uint32_t numb
 /// refused (std::invalid_argument). adjoint_defect() tells what came of it.
 class JacobianOperator final : public linalg::LinearOperator {
 public:
+    /// How Jv is found.
     enum class Forward { automatic, double_backward, differences };
 
+    /// The Jacobian of f at x (no batch dimension).
     JacobianOperator(BatchFunction f, torch::Tensor x, const JacobianOptions& options = {},
                      Forward forward = Forward::automatic);
 
-    int64_t inputs() const { return inputs_; }
-    int64_t outputs() const { return outputs_; }
+    int64_t inputs() const { return inputs_; }                    ///< m
+    int64_t outputs() const { return outputs_; }                  ///< k
     int64_t rank() const { return std::min(inputs_, outputs_); }  ///< at most
+    /// Whether Jv is a central difference.
     bool by_differences() const { return forward_ == Forward::differences; }
 
+    /// N = max(k, m).
     int size() const override { return static_cast<int>(std::max(inputs_, outputs_)); }
     void apply(const double* in, double* out, int columns) override;
     void apply_transpose(const double* in, double* out, int columns) override;
 
-    /// Rows Jv of rows v, (r, m) → (r, k), and rows Jᵀu of rows u, (r, k) → (r, m), on the device of x: in
-    /// its precision inside, the given one outside.
+    /// Rows Jv of rows v, (r, m) → (r, k), on the device of x: inside in its precision, outside
+    /// in that of v.
     torch::Tensor push(const torch::Tensor& v);
+    /// Rows Jᵀu of rows u, (r, k) → (r, m), in the same way.
     torch::Tensor pull(const torch::Tensor& u);
     /// Where x is.
     torch::Device device() const { return x_.device(); }
 
     /// Rows multiplied so far, and how long it took (on a GPU, to ask for it).
     struct Work {
-        int64_t products = 0;
-        double seconds = 0;
+        int64_t products = 0;  ///< rows
+        double seconds = 0;    ///< spent on them
     };
+    /// The work so far.
     const Work& work() const { return work_; }
 
     /// Frees what is kept between products, and tries passes of as many rows as at first.

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The law of singular values of a Torch function's Jacobian, with or without its matrix.
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,13 +17,15 @@ namespace spectra::jacobian {
 
 /// Bidiagonalisations (golub_kahan.hpp) whose vectors stay on the device of x, in double: a step sends the
 /// norms of its vectors to the host and nothing else. From the rows of `probes`, rank() numbers each; room is
-/// made for `steps` at first. Memory: (k + m)·steps doubles a probe.
+/// made for `steps` at first. Memory: (k + m)·steps doubles per probe.
 std::unique_ptr<linalg::Bidiagonalisation> device_bidiagonalisation(JacobianOperator& jacobian,
                                                             const torch::Tensor& probes, int steps);
 
+/// When the Jacobian is formed, and how accurately its law is found where it is not.
 struct JacobianLawOptions : JacobianOptions {
     int64_t most_exact = 4096;  ///< J is formed where neither side is longer
-    int probes = 40, steps = 100;
+    int probes = 40;            ///< at most
+    int steps = 100;            ///< of each probe, at least
     /// Wanted of the mass in the window and of what is collapsed. As many probes as give it by chance, four
     /// at least and `probes` at most: probes are uniform on a sphere, so that of a mass F one of them sees a
     /// Beta variable of variance 2F(1 − F)/(min(k, m) + 2). And as many steps as resolve it: those whose last
@@ -43,21 +48,24 @@ struct JacobianLawOptions : JacobianOptions {
 
 /// The law of the min(k, m) singular values of a Jacobian.
 struct JacobianLaw {
-    int64_t inputs = 0, outputs = 0;
+    int64_t inputs = 0;              ///< m
+    int64_t outputs = 0;             ///< k
     bool exact = false;              ///< J was formed; else by its products
     std::vector<double> log_values;  ///< ln s, ascending; quantiles of the probes' law where not exact
-    Spectrum law;
-    Metrics metrics;
+    Spectrum law;                    ///< the law of these values
+    Metrics metrics;                 ///< of the law; where not exact, by the probes
     /// 0 where exact. Else of window, collapsed and log_mean: chance and resolution together, as error above
     /// says; of mean square and effective rank: standard errors over the probes; of smallest and largest:
     /// residual bounds. NaN of a log_mean that is an upper bound only.
     Metrics error;
-    /// Whether those bounds met what was wanted. A smallest value that did not is an upper bound only.
-    bool largest_converged = true, smallest_converged = true;
-    double adjoint_defect = 0;
-    int probes = 0, steps = 0;  ///< taken
-    JacobianOperator::Work work;
-    double seconds = 0;
+    bool largest_converged = true;  ///< the largest value's bound met what was wanted
+    /// The smallest value's bound met what was wanted. Where it did not, the value is an upper bound only.
+    bool smallest_converged = true;
+    double adjoint_defect = 0;    ///< JacobianOperator::adjoint_defect
+    int probes = 0;               ///< taken
+    int steps = 0;                ///< taken
+    JacobianOperator::Work work;  ///< products it took
+    double seconds = 0;           ///< that all of it took
 };
 
 /// Forms J or, above most_exact, runs stochastic Golub-Kahan quadrature on its products.

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The Jacobian of a TorchScript module from a file.
+
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -24,17 +27,21 @@ namespace spectra::jacobian {
 /// then names the operator and both.
 class ScriptModule {
 public:
+    /// Loads the module to a device.
     explicit ScriptModule(const std::filesystem::path& file, torch::Device device = torch::kCPU);
 
-    /// Of the module's parameters and buffers: the type of the first that is a float; float32 without any.
+    /// Precision of the module's parameters and buffers: the type of the first that is a float; float32
+    /// without any.
     torch::ScalarType precision() const { return precision_; }
 
+    /// As JacobianLawOptions, and the precision.
     struct Options : JacobianLawOptions {
         /// Weights and input widened. Modules that insist on float32 inside are measured as they are.
         bool double_precision = true;
     };
+    /// What was found, and how.
     struct Result {
-        JacobianLaw law;
+        JacobianLaw law;                ///< the law of ∂y/∂x
         bool double_precision = false;  ///< what it was measured in
         bool batched = false;  ///< the input's first dimension, of size 1, is a batch's: it was replicated
     };

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Torch's headers, without their warnings and without the macros of very common names.
+
 // The only way Torch's headers come in: they are foreign code (its warnings are not ours) and define
 // macros of very common names.
 #if defined(__GNUC__)

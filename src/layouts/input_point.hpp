@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The input at which input-dependent mixers are evaluated.
+
 #include <Eigen/Core>
 
 #include <cstdint>
@@ -13,29 +16,28 @@ struct InputPoint {
     /// Input number `index` < `count`: for every connection its own x ~ N(0, I), which the layout then
     /// normalises as the model does.
     struct Draw {
-        std::uint64_t seed = 1;
-        int index = 0;
-        int count = 1;
+        std::uint64_t seed = 1;  ///< of all inputs
+        int index = 0;           ///< which of them
+        int count = 1;           ///< how many there are
     };
-    std::optional<Draw> draw;
+    std::optional<Draw> draw;  ///< set: a drawn input
     /// What every connection sees: the n streams of one token one after the other.
     std::optional<Eigen::VectorXd> state;
 
     /// What connection number `connection` sees, before any norm. std::invalid_argument where the given state
     /// has another width.
     Eigen::VectorXd at(Eigen::Index width, std::size_t connection) const;
+    /// Whether neither is set: zero input.
     bool is_zero() const { return !draw && !state; }
     /// "zero input", "input 3 of 8", "a given state".
     std::string name() const;
 };
 
-// How models normalise what their mixers are made from.
-
-/// x/√(mean x² + ε)
+/// RMS norm, as models normalise what their mixers are made from: x/√(mean x² + ε).
 Eigen::VectorXd rms_normed(const Eigen::VectorXd& x, double epsilon);
-/// √width · x/max(|x|, 1e-12)
+/// Length norm: √width · x/max(|x|, 1e-12).
 Eigen::VectorXd length_normed(const Eigen::VectorXd& x);
-/// (x − mean)/√(variance + 1e-5)
+/// Layer norm without weights: (x − mean)/√(variance + 1e-5).
 Eigen::VectorXd layer_normed(const Eigen::VectorXd& x);
 
 }  // namespace spectra::layouts

@@ -29,6 +29,10 @@ extern const Layout mhc_lite_layout;
 extern const Layout hyper_connections_layout;
 extern const Layout edelta_layout;
 
+struct LayoutMap;
+/// As a Layout's read, by a map (layout_map.hpp): fills connections, streams and input.
+void read_mapped(const Weights& weights, const LayoutMap& map, Stack& stack);
+
 /// Is there a key that ends so (or is it)?
 bool any_key(const Weights& weights, std::string_view suffix);
 

@@ -1,5 +1,9 @@
 #pragma once
 
+/// \file
+/// From the weight files people have to the mixers of a trained model, without Torch. docs/layouts.md lists
+/// the layouts.
+
 #include "weightfile/tensor_file.hpp"
 #include "layouts/input_point.hpp"
 #include "layouts/layout_map.hpp"
@@ -10,10 +14,10 @@
 #include <string>
 #include <vector>
 
-/// From the weight files people have to the mixers of a trained model, without Torch: docs/layouts.md.
 namespace spectra::layouts {
 
-/// "spectra", "edelta", "tokenbender", …: whose code names its tensors so.
+/// The built-in layouts, named after the code whose tensor names they read: "spectra", "edelta",
+/// "tokenbender", ….
 std::vector<std::string> layout_names();
 
 /// A file whose keys belong to no known layout.
@@ -27,6 +31,7 @@ public:
 /// (std::invalid_argument) a model known to have no mixers.
 std::string recognise(const weightfile::TensorFile& file);
 
+/// How a file is read.
 struct LayoutOptions {
     std::string layout;            ///< of layout_names(); empty: recognised
     std::optional<LayoutMap> map;  ///< in place of a layout

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// What was measured on a trained model that was run: its Jacobian, connection by connection.
+
 #include "layouts/stack.hpp"
 
 #include <string>
@@ -22,8 +25,8 @@ struct MeasuredBranch {
 
 /// A model's Jacobian ∂x_L/∂x_0 of the residual state at one input, and what it is made of.
 struct Measurement {
-    Stack stack;
-    std::vector<MeasuredBranch> branches;  ///< one a connection
+    Stack stack;                           ///< the connections, at this input
+    std::vector<MeasuredBranch> branches;  ///< one per connection
     std::vector<double> singular_values;   ///< of the end-to-end Jacobian, largest first
     /// ‖J − Y_L ··· Y_1‖/‖J‖, on a few random rows where it is rounding: as it is where no token before this
     /// one sees anything of it.

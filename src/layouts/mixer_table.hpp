@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The properties of a trained model's mixers, one by one and of their products.
+
 #include "layouts/stack.hpp"
 
 #include <string>
@@ -9,36 +12,40 @@ namespace spectra::layouts {
 
 /// What a trained mixer A is like, as it acts: x ↦ A x.
 struct MixerRow {
-    std::string name;
-    Eigen::VectorXd row_sums, column_sums;
-    double spectral_norm = 0;
+    std::string name;                 ///< of the connection
+    Eigen::VectorXd row_sums;         ///< n numbers
+    Eigen::VectorXd column_sums;      ///< n numbers
+    double spectral_norm = 0;         ///< largest singular value
     double orthogonality_defect = 0;  ///< largest |(AᵀA − I)_ij|
     double identity_distance = 0;     ///< largest |(A − I)_ij|
     /// Share of rows whose largest entry (the value itself, not its magnitude) is the diagonal one; an equal
     /// entry beside it does not take it away.
     double diagonal_dominant_share = 0;
-    double smallest_entry = 0;
+    double smallest_entry = 0;  ///< below 0 where the mixer is not bistochastic
 };
 
 /// The product A_l ··· A_1.
 struct CompositeRow {
-    double column_sum_min = 0, column_sum_max = 0;
-    double spectral_norm = 0;
+    double column_sum_min = 0;  ///< smallest column sum
+    double column_sum_max = 0;  ///< largest column sum
+    double spectral_norm = 0;   ///< largest singular value
 };
 
 /// The mixers of a stack one by one, over all of them, and their products. NaN wins over every number.
 struct MixerTable {
-    std::vector<MixerRow> layers;
-    // The worst of all layers; of shares the mean.
-    double row_sum_defect = 0, column_sum_defect = 0;  ///< largest |sum − 1|
-    double orthogonality_defect = 0, spectral_norm_max = 0, identity_distance = 0;
-    double diagonal_dominant_share = 0;
-    double smallest_entry = 0;
+    std::vector<MixerRow> layers;        ///< one per connection
+    double row_sum_defect = 0;           ///< largest |row sum − 1| of all layers
+    double column_sum_defect = 0;        ///< largest |column sum − 1| of all layers
+    double orthogonality_defect = 0;     ///< largest of all layers
+    double spectral_norm_max = 0;        ///< largest of all layers
+    double identity_distance = 0;        ///< largest of all layers
+    double diagonal_dominant_share = 0;  ///< mean over the layers
+    double smallest_entry = 0;           ///< of all layers
 
     std::vector<CompositeRow> composites;  ///< after 1, …, L layers: the last is the whole stack's
 };
 
-/// At least one mixer, all of one size.
+/// The table of the given mixers: at least one, all of one size.
 MixerTable tabulate(const std::vector<Mixer>& mixers);
 /// The same with the connections' names.
 MixerTable tabulate(const Stack& stack);

@@ -1,5 +1,9 @@
 #pragma once
 
+/// \file
+/// The law of singular values of a matrix known by its products alone: Golub-Kahan bidiagonalisation from
+/// random probes.
+
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -16,6 +20,7 @@ public:
     LinearOperator& operator=(const LinearOperator&) = delete;
     virtual ~LinearOperator() = default;
 
+    /// N.
     virtual int size() const = 0;
     /// out = J in
     virtual void apply(const double* in, double* out, int columns) = 0;
@@ -48,13 +53,14 @@ struct GaussQuadrature {
     double resolved_from() const;
 };
 
+/// How far bidiagonalisations go.
 struct GolubKahanOptions {
     int steps = 100;  ///< k
     /// Above 0: the first probe goes on after `steps` until its largest and its smallest node have an error()
     /// of at most so many times the largest, or for `most_steps`; and no further than where the errors left
     /// fall too slowly to get there by then.
     double extremes = 0;
-    int most_steps = 400;
+    int most_steps = 400;  ///< of the first probe, for its extremes
     /// Asked every ten steps what it thinks of the probes so far; true: these are steps enough.
     std::function<bool(const std::vector<GaussQuadrature>&)> enough;
     /// Called after every step with how many probes took it.
@@ -71,7 +77,7 @@ public:
     Bidiagonalisation& operator=(const Bidiagonalisation&) = delete;
     virtual ~Bidiagonalisation() = default;
 
-    virtual int chains() const = 0;
+    virtual int chains() const = 0;     ///< how many advance together
     virtual int dimension() const = 0;  ///< no chain is longer
     /// w = J v_k less what lies along u_0 … u_{k−1}; ‖w‖ of every chain.
     virtual std::vector<double> left(int k) = 0;
@@ -127,11 +133,13 @@ double hidden_below(const GaussQuadrature& probe, double s);
 /// The outermost node of several probes of one matrix. The largest is never above, the smallest never below
 /// the true one, but for rounding.
 struct Extreme {
-    double value = std::numeric_limits<double>::quiet_NaN();
+    double value = std::numeric_limits<double>::quiet_NaN();  ///< the node
     /// How far it is from a singular value: its error(), or what another probe's node and error() say of it.
     double error = std::numeric_limits<double>::quiet_NaN();
 };
+/// The largest node of all probes.
 Extreme largest(const std::vector<GaussQuadrature>& probes);
+/// The smallest node of all probes.
 Extreme smallest(const std::vector<GaussQuadrature>& probes);
 
 }  // namespace spectra::linalg

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The cayley mixers, and Cayley's transform of skew matrices to rotations.
+
 #include "random/stream.hpp"
 
 #include <Eigen/Core>

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The cayley-hybrid mixers: a rotation of a plane and a reflection, mixed by a gate.
+
 #include "random/stream.hpp"
 
 #include <Eigen/Core>

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// What must be true of a mixer, measured: sums, orthogonality, norms.
+
 #include <Eigen/Core>
 
 namespace spectra::mixers {

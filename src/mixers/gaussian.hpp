@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The gaussian mixers, and Gaussian vectors and matrices from a stream.
+
 #include "random/stream.hpp"
 
 #include <Eigen/Core>

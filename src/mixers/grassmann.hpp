@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The grassmann mixers: orthogonal projections onto random subspaces.
+
 #include "random/stream.hpp"
 
 #include <Eigen/Core>

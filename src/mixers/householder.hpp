@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The householder mixers: the identity less a multiple of one direction.
+
 #include "random/stream.hpp"
 
 #include <Eigen/Core>

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Mixers by family: their names, and one function that draws them all.
+
 #include "mixers/family.hpp"
 #include "random/stream.hpp"
 

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The orthogonal mixers, uniform on O(n).
+
 #include "random/stream.hpp"
 
 #include <Eigen/Core>

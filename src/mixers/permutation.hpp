@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The permutation mixers: convex combinations of permutation matrices.
+
 #include "random/stream.hpp"
 
 #include <Eigen/Core>

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The bistochastic mixers, and Sinkhorn's map from logits to bistochastic matrices.
+
 #include "random/stream.hpp"
 
 #include <Eigen/Core>
@@ -19,6 +22,7 @@ namespace spectra::mixers {
 /// Exactly `sweeps` ≥ 1 sweeps. Columns then sum to 1 up to rounding; the rows carry the defect.
 Eigen::MatrixXd sinkhorn_sweeps(const Eigen::MatrixXd& logits, int sweeps);
 
+/// How far and how long sinkhorn() goes.
 struct SinkhornOptions {
     /// Largest |row or column sum − 1|; raised to 4 n ε where n sums of rounding cannot meet it.
     double tolerance = 1e-13;
@@ -29,6 +33,7 @@ struct SinkhornOptions {
     /// Logits that spread wider are halved until they do not, balanced to coarse_tolerance, and
     /// doubled back stage by stage.
     double largest_spread = 10;
+    /// Tolerance of the stages before the last.
     double coarse_tolerance = 1e-4;
 };
 

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The spectral-sphere mixers: rows and columns sum to 1, and the spectral norm is 1.
+
 #include "random/stream.hpp"
 
 #include <Eigen/Core>

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// How far a simulation of finite width is expected to be from a right theory.
+
 #include "montecarlo/run/simulate.hpp"
 
 #include <array>
@@ -9,13 +12,15 @@ namespace spectra::montecarlo {
 
 /// Mean of a distance, and the standard deviation of one that is found from it.
 struct Expected {
-    double mean = 0;
-    double deviation = 0;
+    double mean = 0;       ///< of the distance
+    double deviation = 0;  ///< of one distance that is found
 };
 
 /// What the distances between a simulation and the limit p → ∞ should be (spectrum.hpp, Agreement).
 struct ExpectedDistance {
-    Expected wasserstein1, wasserstein1_log, kolmogorov_smirnov;
+    Expected wasserstein1;         ///< of Agreement::wasserstein1
+    Expected wasserstein1_log;     ///< of Agreement::wasserstein1_log
+    Expected kolmogorov_smirnov;   ///< of Agreement::kolmogorov_smirnov
     std::array<int, 2> widths{};   ///< p' and p'', simulated for it
     std::array<int, 2> samples{};  ///< of each
 };

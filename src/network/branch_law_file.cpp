@@ -1,6 +1,7 @@
 #include "network/branch_law_file.hpp"
 
 #include "base/text.hpp"
+#include "network/from_json.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "network/network.hpp"
+/// \file
+/// Reads the singular values of branches from a text or JSON file.
 
-#include <nlohmann/json_fwd.hpp>
+#include "network/network.hpp"
 
 #include <filesystem>
 #include <string>
@@ -23,8 +24,5 @@ BranchLaw read_branch_law(const std::filesystem::path& path);
 
 /// The same from a file's text; `where` begins the messages.
 BranchLaw branch_law_from_text(const std::string& text, const std::string& where);
-
-/// The same from a JSON array.
-BranchLaw branch_law_from_json(const nlohmann::json& value, const std::string& where);
 
 }  // namespace spectra

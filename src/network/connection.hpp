@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Draws how hyper-connections read and write the streams.
+
 #include <Eigen/Core>
 
 #include <cstdint>
@@ -9,7 +12,8 @@ namespace spectra {
 
 /// How hyper-connections read the streams (pre) and write to them (post), layer by layer.
 struct Connections {
-    std::vector<Eigen::VectorXd> pre, post;  ///< of n entries
+    std::vector<Eigen::VectorXd> pre;   ///< what each layer reads: n entries
+    std::vector<Eigen::VectorXd> post;  ///< where each layer writes: n entries
 };
 
 /// pre = softmax of n logits, post = 2/(1 + e^{−x}) of n more, all logits N(0, 1) from the layer's stream of

@@ -1,12 +1,8 @@
 #pragma once
 
-#include "mixers/mixer.hpp"
-#include "network/activation.hpp"
-
-#include <vector>
-
-namespace spectra {
-
+/// \file
+/// The variance of pre-activations in an infinitely wide network, layer by layer.
+///
 /// The pre-activations of an infinitely wide network x_{l+1} = (A_l ⊗ I) x_l + φ(W_l x_l), W_l with
 /// independent entries N(0, σ_w,l²/N): h = W_l x_l has independent entries N(0, q_l). With m the mean of each
 /// stream, C the n×n second moment of the streams, μ = E φ(h), ν = E φ(h)²,
@@ -17,6 +13,13 @@ namespace spectra {
 ///
 /// from m = 0, C = I at the input: an input of independent entries of mean 0 and variance 1.
 
+#include "mixers/mixer.hpp"
+#include "network/activation.hpp"
+
+#include <vector>
+
+namespace spectra {
+
 /// q_l of every layer, from the state before the layer. One σ_w² per layer. Throws std::invalid_argument
 /// where a variance overflows, and for bernoulli, which has no values to propagate.
 std::vector<double> propagated_variances(const std::vector<Mixer>& mixers,
@@ -24,7 +27,7 @@ std::vector<double> propagated_variances(const std::vector<Mixer>& mixers,
 
 /// Weights whose branches have a given variance.
 struct TunedWeights {
-    std::vector<double> sigma_w2;
+    std::vector<double> sigma_w2;                ///< σ_w,l², one per layer
     std::vector<double> preactivation_variance;  ///< q_l
 };
 

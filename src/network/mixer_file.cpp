@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "h5/file.hpp"
+#include "network/from_json.hpp"
 #include "network/network.hpp"
 
 #include <fmt/format.h>

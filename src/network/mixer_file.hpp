@@ -1,8 +1,9 @@
 #pragma once
 
-#include "mixers/mixer.hpp"
+/// \file
+/// Reads mixers from a JSON, HDF5 or CSV file.
 
-#include <nlohmann/json_fwd.hpp>
+#include "mixers/mixer.hpp"
 
 #include <filesystem>
 #include <string>
@@ -27,13 +28,12 @@ namespace spectra {
 /// the first.
 std::vector<Mixer> read_mixers(const std::filesystem::path& path);
 
-/// The same from a JSON value; `where` begins the messages.
-std::vector<Mixer> mixers_from_json(const nlohmann::json& value, const std::string& where);
-
-/// The same from the text of a CSV file.
+/// The same from the text of a CSV file; `where` begins the messages.
 std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& where);
 
+/// \cond INTERNAL
 /// The same from an open HDF5 file.
 std::vector<Mixer> mixers_from_hdf5(const h5::File& file, const std::string& where);
+/// \endcond
 
 }  // namespace spectra

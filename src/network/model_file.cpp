@@ -1,9 +1,8 @@
 #include "network/model_file.hpp"
 
-#include "network/branch_law_file.hpp"
 #include "base/text.hpp"
+#include "network/from_json.hpp"
 #include "network/mean_field.hpp"
-#include "network/mixer_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,11 +1,11 @@
 #pragma once
 
+/// \file
+/// Reads a whole network from a JSON file.
+
 #include "network/network.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <filesystem>
-#include <string>
 
 namespace spectra {
 
@@ -31,8 +31,5 @@ namespace spectra {
 /// The network is checked; mixer_name is the file's name, title stays empty.
 /// Throws std::invalid_argument, one line with file and key.
 Network read_model(const std::filesystem::path& path);
-
-/// The same from a JSON value; `where` begins the messages.
-Network model_from_json(const nlohmann::json& value, const std::string& where);
 
 }  // namespace spectra

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The Network: mixers, branches and sizes. Theory and simulation both start from it.
+
 #include "mixers/mixer.hpp"
 #include "network/activation.hpp"
 
@@ -9,9 +12,11 @@
 
 namespace spectra {
 
-/// Largest sizes a network may have: beyond them a mistyped number is likelier than a wish.
+/// Largest number of layers. Larger values are almost certainly typos, as are those of the next two limits.
 inline constexpr int max_depth = 1'000'000;
+/// Largest number of streams.
 inline constexpr int max_streams = 512;
+/// Largest width of a stream.
 inline constexpr int max_width = 100'000;
 /// Largest L·n² that a file which gives one mixer for all layers is written out to (512 MB of mixers).
 inline constexpr double max_mixer_entries = 1 << 26;
@@ -26,33 +31,36 @@ using BranchLaw = std::vector<std::vector<double>>;
 
 /// X_l with independent entries N(0, σ_l²/N), or bi-invariant N×N with the given singular values.
 struct IsotropicBranch {
-    std::vector<double> sigma2;  ///< one per layer
-    BranchLaw law = {};
+    std::vector<double> sigma2;  ///< σ_l², one per layer
+    BranchLaw law = {};          ///< singular values in place of Gaussian entries
 };
 
 /// X_l = D_l W_l: W_l with independent entries N(0, σ_w²/N), D_l diagonal with φ'(h), h ~ N(0, q_l).
 struct ActivationBranch {
-    std::vector<double> sigma_w2;  ///< one per layer
-    Activation activation = {};
+    std::vector<double> sigma_w2;                     ///< σ_w² of every layer
+    Activation activation = {};                       ///< φ, the same in all layers
     std::vector<double> preactivation_variance = {};  ///< q_l, one per layer; empty where the law needs none
 };
 
 /// X_l = (post_l pre_lᵀ) ⊗ F_l: the branch reads one mix of the streams and writes to all of them. F_l is
 /// p×p with independent entries N(0, σ_l²/p), or bi-invariant with the given singular values.
 struct HyperConnectionBranch {
-    std::vector<double> sigma2;              ///< one per layer
-    std::vector<Eigen::VectorXd> pre, post;  ///< one per layer, of n entries
-    BranchLaw law = {};
+    std::vector<double> sigma2;         ///< σ_l², one per layer
+    std::vector<Eigen::VectorXd> pre;   ///< what F_l reads: one per layer, of n entries
+    std::vector<Eigen::VectorXd> post;  ///< where F_l writes: one per layer, of n entries
+    BranchLaw law = {};                 ///< singular values of F_l in place of Gaussian entries
 };
 
 /// Weights shared over depth, in one set for all layers or in several that take turns, as the attention and
 /// the MLP of a recursive transformer do. X_l = σ_l F_g with g the layer's set, one F of entries N(0, 1/N)
 /// for each set; or (post_l pre_lᵀ) ⊗ σ_l F_g, F of entries N(0, 1/p), where pre and post are given.
 struct TiedBranch {
-    std::vector<double> sigma2;                        ///< one per layer
-    std::vector<Eigen::VectorXd> pre = {}, post = {};  ///< one per layer; both empty: isotropic
-    std::vector<int> weights = {};                     ///< names the set of every layer; empty: one set
+    std::vector<double> sigma2;              ///< σ_l², one per layer
+    std::vector<Eigen::VectorXd> pre = {};   ///< one per layer; empty, with post: isotropic
+    std::vector<Eigen::VectorXd> post = {};  ///< one per layer; empty, with pre: isotropic
+    std::vector<int> weights = {};           ///< names the set of every layer; empty: one set
 
+    /// Whether pre and post are given.
     bool hyper_connection() const { return !pre.empty(); }
 };
 
@@ -68,11 +76,13 @@ struct Network {
     int streams = 0;            ///< n
     int width = 25;             ///< p; theory is the limit p → ∞, simulation uses it
     std::vector<Mixer> mixers;  ///< A_1 … A_L, each n×n
-    Branch branch;
-    std::string mixer_name;  ///< what the user called the mixers: a family or a file
-    std::string title;       ///< one line for captions: "cayley, L = 10, n = 4, p = 25, Lσ² = 0.05"
+    Branch branch;              ///< X_1 … X_L
+    std::string mixer_name;     ///< what the user called the mixers: a family or a file
+    std::string title;          ///< one line for captions: "cayley, L = 10, n = 4, p = 25, Lσ² = 0.05"
 
+    /// Number of layers L.
     int depth() const { return static_cast<int>(mixers.size()); }
+    /// Size N = n·p of the Jacobian.
     int size() const { return streams * width; }
 };
 

@@ -1,15 +1,19 @@
 #pragma once
 
+/// \file
+/// A figure as data: what is drawn, not how (report/density_figure.hpp describes densities). render() draws
+/// it.
+
 #include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
 
-/// A figure as data: what is drawn, not how (density_figure.hpp describes densities). A renderer draws it.
 namespace spectra::plot {
 
+/// How an axis maps numbers to places.
 enum class Scale {
-    linear,
+    linear,  ///< places are the numbers themselves
     /// Places are given as log10 of the quantity, so that scales no double holds can be drawn; ticks
     /// show the quantity itself.
     logarithmic,
@@ -17,12 +21,15 @@ enum class Scale {
     whole,
 };
 
+/// One axis of a panel.
 struct Axis {
-    std::string label;
-    Scale scale = Scale::linear;
-    double min = 0, max = 1;
+    std::string label;            ///< beside it
+    Scale scale = Scale::linear;  ///< of its places
+    double min = 0;               ///< lowest place
+    double max = 1;               ///< highest place
 };
 
+/// How a series is drawn.
 enum class Mark {
     line,          ///< y at x; NaN in y interrupts the line
     filled_steps,  ///< y[k] between x[k] and x[k+1]: one x more than y
@@ -34,27 +41,32 @@ enum class Mark {
 /// Lines differ in their dashes as well as in their colours, for print in grey.
 enum class Dash { solid, dashed, dotted, dash_dotted };
 
+/// Numbers that are drawn as one line, histogram, or set of points.
 struct Series {
     std::string label;  ///< in the legend; empty: not in it
-    Mark mark = Mark::line;
-    Dash dash = Dash::solid;
+    Mark mark = Mark::line;          ///< how it is drawn
+    Dash dash = Dash::solid;         ///< of lines
     double width = 2;                ///< of lines, and across of points, in thirds of a point as printed
     std::string colour = "#000000";  ///< "#rrggbb"
-    std::vector<double> x, y;
+    std::vector<double> x;           ///< places along the horizontal axis
+    std::vector<double> y;           ///< places along the vertical axis
     std::vector<double> lower = {};  ///< of a band
 };
 
 /// Text at a place inside the panel, in the panel's coordinates.
 struct Annotation {
-    double x = 0, y = 0;
-    std::string text;
+    double x = 0;              ///< place
+    double y = 0;              ///< place
+    std::string text;          ///< what is written there
     bool to_the_left = false;  ///< the text ends at the place instead of beginning there
 };
 
+/// One pair of axes with what is drawn on them.
 struct Panel {
-    Axis x, y;
-    std::vector<Series> series;  ///< drawn in this order
-    std::vector<Annotation> annotations;
+    Axis x;                               ///< horizontal
+    Axis y;                               ///< vertical
+    std::vector<Series> series;           ///< drawn in this order
+    std::vector<Annotation> annotations;  ///< drawn last
     std::string heading = {};  ///< above its upper right corner
     bool absent = false;       ///< an empty place of the grid
 };
@@ -62,11 +74,12 @@ struct Panel {
 /// A grid of panels under one title and one legend (the labels of all series, each once), above a caption.
 /// Sizes are those of the printed page; the height follows from them.
 struct Figure {
-    std::string title;
+    std::string title;                 ///< above all panels
     std::vector<std::string> caption;  ///< lines
     std::vector<Panel> panels;         ///< row by row, from the upper left
     std::size_t columns = 0;           ///< of the grid; 0: all panels in one row
-    std::vector<std::string> column_headings = {}, row_headings = {};
+    std::vector<std::string> column_headings = {};  ///< above the columns
+    std::vector<std::string> row_headings = {};     ///< beside the rows
     /// Ranges agree along rows and columns: ticks have labels at the outer panels only, and one label of an
     /// axis is for all.
     bool shared_axes = false;
@@ -75,13 +88,15 @@ struct Figure {
     double font_size = 7;      ///< points
 };
 
-/// Width of a figure in one of two columns of a page, and across the page, in mm.
-inline constexpr double column_width = 85, page_width = 176;
+/// Width in mm of a figure in one of two columns of a page.
+inline constexpr double column_width = 85;
+/// Width in mm of a figure across the page.
+inline constexpr double page_width = 176;
 
-/// As wide as a column of a page: panels below each other, letters of 6.5 points.
+/// Makes a figure as wide as a column of a page: panels below each other, letters of 6.5 points.
 void fit_column(Figure& figure);
 
-/// In the greys that print gives the colours.
+/// Turns colours into the greys that print gives them.
 void turn_grey(Figure& figure);
 
 /// Writes the figure as the extension says: .png, .svg or .pdf. The file appears whole or not at all.

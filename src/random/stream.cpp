@@ -1,5 +1,7 @@
 #include "random/stream.hpp"
 
+#include <Random123/philox.h>
+
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
@@ -16,13 +18,15 @@ double unit_interval(std::uint32_t high, std::uint32_t low) {
 }  // namespace
 
 Stream::Stream(std::uint64_t seed, Purpose purpose, std::uint32_t layer, std::uint32_t sample)
-    : key_{{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)}},
-      counter_{{0, 0, sample, (static_cast<std::uint32_t>(purpose) << 24U) | layer}} {
+    : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)},
+      counter_{0, 0, sample, (static_cast<std::uint32_t>(purpose) << 24U) | layer} {
     if (layer >= (1U << 24U)) throw std::out_of_range("random::Stream: layer must be below 2^24");
 }
 
 std::array<double, 2> Stream::next_uniform_pair() {
-    const auto word = generator_(counter_, key_);
+    using Philox = r123::Philox4x32;
+    const auto word = Philox{}(Philox::ctr_type{{counter_[0], counter_[1], counter_[2], counter_[3]}},
+                               Philox::key_type{{key_[0], key_[1]}});
     if (++counter_[0] == 0) ++counter_[1];
     return {unit_interval(word[0], word[1]), unit_interval(word[2], word[3])};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <Random123/philox.h>
+/// \file
+/// Random numbers that depend on a seed and a place only, not on the order in which they are drawn.
 
 #include <array>
 #include <cstdint>
@@ -10,13 +11,13 @@ namespace spectra::random {
 
 /// What a stream is for. Streams of different purposes never share a number.
 enum class Purpose : std::uint32_t {
-    mixer = 1,
-    branch = 2,
+    mixer = 1,       ///< entries and parameters of mixers
+    branch = 2,      ///< entries of branches
     connection = 3,  ///< how hyper-connections read and write streams
     slope = 4,       ///< φ'(h) of activations
-    probe = 5,       ///< start vectors of quadrature; one a "layer"
-    batch = 6,       ///< which sequences a training step sees; one a "sample"
-    test = 255,
+    probe = 5,       ///< start vectors of quadrature; one per "layer"
+    batch = 6,       ///< which sequences a training step sees; one per "sample"
+    test = 255,      ///< tests, and whatever else must not meet the library's own numbers
 };
 
 /// Counter-based random numbers: Philox4x32-10 with key = seed and counter
@@ -27,6 +28,8 @@ enum class Purpose : std::uint32_t {
 /// layer must be below 2^24.
 class Stream {
 public:
+    /// The stream of a seed, a purpose, a layer (below 2^24) and a sample. Throws std::out_of_range for other
+    /// layers.
     Stream(std::uint64_t seed, Purpose purpose, std::uint32_t layer = 0, std::uint32_t sample = 0);
 
     /// Uniform on (0, 1), 53 bits, never 0 or 1.
@@ -42,9 +45,8 @@ private:
     std::array<double, 2> next_uniform_pair();
     void refill_normals();
 
-    r123::Philox4x32 generator_;
-    r123::Philox4x32::key_type key_;
-    r123::Philox4x32::ctr_type counter_;
+    std::array<std::uint32_t, 2> key_;
+    std::array<std::uint32_t, 4> counter_;
     std::array<double, 2> pending_uniform_{};
     std::array<double, 2> pending_normal_{};
     int uniforms_left_ = 0;

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Describes figures of densities: one report, or many in a grid.
+
 #include "plot/figure.hpp"
 #include "report/report.hpp"
 
@@ -20,17 +23,18 @@ plot::Figure density_figure(const Report& report);
 
 /// Reports to be seen side by side.
 struct DensityGrid {
-    std::string title;
-    std::vector<std::string> caption;
-    std::vector<std::string> rows, columns;  ///< what they are called
-    std::vector<const Report*> cells;        ///< row by row; null: none
+    std::string title;                 ///< above all
+    std::vector<std::string> caption;  ///< lines below all
+    std::vector<std::string> rows;     ///< names of the rows
+    std::vector<std::string> columns;  ///< names of the columns
+    std::vector<const Report*> cells;  ///< row by row; null: none
 };
 
-/// One view of many densities, all on one scale: over s, one frame for all; over log10 s, one frame a column,
-/// where the depths differ by many decades. One height for all, that of the operator-valued and simulated
-/// densities away from zero; what is higher is cut. The share of collapsed mass is written above every panel,
-/// with an exclamation mark where a theory is not certified. As
-/// wide as a column of a page while three panels are side by side, else as the page; wider beyond seven.
+/// One view of many densities, all on one scale: over s, one frame for all; over log10 s, one frame per
+/// column, where the depths differ by many decades. One height for all, that of the operator-valued and
+/// simulated densities away from zero; what is higher is cut. The share of collapsed mass is written above
+/// every panel, with an exclamation mark where a theory is not certified. As wide as a column of a page while
+/// three panels are side by side, else as the page; wider beyond seven.
 plot::Figure density_grid(const DensityGrid& grid, plot::Scale scale);
 
 }  // namespace spectra::report

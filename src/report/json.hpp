@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// A Report as JSON text.
+
 #include "report/report.hpp"
 
 #include <string>

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The Report: everything one run found. All output is made from it.
+
 #include "dyson/ask/mixer_average.hpp"
 #include "dyson/ask/depth_limit.hpp"
 #include "dyson/ask/sensitivity.hpp"
@@ -20,23 +23,23 @@ namespace spectra::report {
 
 /// Where a result came from.
 struct Provenance {
-    std::string program_version;
-    std::string git;
-    std::string command;
-    std::string created;  ///< UTC, ISO 8601
-    std::uint64_t seed = 1;
+    std::string program_version;   ///< of the program that computed it
+    std::string git;               ///< commit of that program
+    std::string command;           ///< the command line
+    std::string created;           ///< UTC, ISO 8601
+    std::uint64_t seed = 1;        ///< of everything that was drawn
     std::string description = {};  ///< of everything the numbers depend on, where that is kept
 };
 
 /// Everything one run found: the one thing that is written, drawn, printed and serialised.
 struct Report {
-    Provenance provenance;
-    Network network;
-    std::vector<dyson::Theory> theories;
+    Provenance provenance;                            ///< where the result came from
+    Network network;                                  ///< what was asked about
+    std::vector<dyson::Theory> theories;              ///< one per method
     std::optional<dyson::Sensitivities> sensitivity;  ///< of the operator-valued law
     std::optional<dyson::Average> average;            ///< of it over draws of the mixers
-    std::optional<dyson::Green> green;
-    std::optional<montecarlo::Simulation> simulation;
+    std::optional<dyson::Green> green;                ///< at points that were asked for
+    std::optional<montecarlo::Simulation> simulation;      ///< where one was run
     std::optional<montecarlo::ExpectedDistance> expected;  ///< of a right theory from this simulation
 
     SourceMetrics metrics;    ///< of every law; filled by `compare`
@@ -48,15 +51,16 @@ struct Report {
 
 /// What a search for the deepest network found.
 struct DepthReport {
-    Provenance provenance;
-    std::string title;  ///< one line: "bistochastic, n = 4, Lσ² = 0.05, seed 1"
-    std::string mixer_name;
-    int streams = 0;
-    double keep = 0, above = 0;
-    int max_depth = 0;
-    dyson::DepthLimit limit;
+    Provenance provenance;                 ///< where the result came from
+    std::string title;                     ///< one line: "bistochastic, n = 4, Lσ² = 0.05, seed 1"
+    std::string mixer_name;                ///< a family or a file
+    int streams = 0;                       ///< n
+    double keep = 0;                       ///< least share of the singular values …
+    double above = 0;                      ///< … that are at least this large
+    int max_depth = 0;                     ///< deepest network looked at
+    dyson::DepthLimit limit;               ///< what was found
     std::vector<dyson::DepthLimit> draws;  ///< of other draws of the mixers, where asked for
-    std::vector<std::string> files;
+    std::vector<std::string> files;        ///< files written, in order
 };
 
 /// The place of a share u of the draws' limits, in order: 0 the shallowest, ½ the median, 1 the deepest.

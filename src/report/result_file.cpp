@@ -457,20 +457,9 @@ std::string describe_result_file(const std::filesystem::path& path) {
 }
 
 std::string describe_result_file(const h5::File& file, const std::string& name) {
-    if (!is_result_file(file)) {
-        throw std::invalid_argument(name + ": not a result file of spectra (attribute format is not \"" +
-                                    format_name + "\")");
-    }
-    const auto version = file.integer_attribute("", "format_version");
-    if (!version || *version < 1) {
-        throw std::invalid_argument(name + ": result file without a valid format_version");
-    }
-    if (*version > format_version) {
-        throw std::invalid_argument(
-            fmt::format("{}: format version {}, this program reads up to {}", name, *version, format_version));
-    }
-
-    std::string page = fmt::format("{}: spectra result, format {}\n", printable(name), *version);
+    check_result_format(file, name);
+    std::string page = fmt::format("{}: spectra result, format {}\n", printable(name),
+                                   file.integer_attribute("", "format_version").value_or(0));
     if (file.is_group("network")) {
         page += "\nnetwork\n";
         append(page, "", shown(file.string_attribute("network", "title"), ""));

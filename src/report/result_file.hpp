@@ -1,17 +1,6 @@
 #pragma once
 
-#include "report/report.hpp"
-#include "report/result_format.hpp"
-
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <vector>
-
-namespace spectra::h5 {
-class File;
-}
-
+/// \file
 /// The result file: HDF5, format 1.
 ///
 ///     / attributes            format = "jacobian-spectra", format_version = 1, program_version, git,
@@ -28,8 +17,7 @@ class File;
 ///     /theory/ov/sensitivity/<metric>   `sigma2` (L), `mixers` (L,n,n): derivatives by them;
 ///                             attributes total_noise, certified
 ///     /theory/ov/average      `log_s`, `density_log_mean`, `density_log_std` (cells in ln s); attributes
-///     draws,
-///                             certified, mass_below_range; groups `mean` and `std` with the metrics
+///                             draws, certified, mass_below_range; groups `mean` and `std` with the metrics
 ///     /depth_limit            `depth`, `share`, `certified` (K), `draws` (limits of other draws); attributes
 ///                             limit, reached, certified, keep, above, max_depth, title, mixer, streams
 ///     /green                  `omega`, `g` (K,2), `certified`, `residual`, `iterations` (K)
@@ -40,28 +28,43 @@ class File;
 ///
 /// Numbers are IEEE doubles: −∞ and NaN are stored as such, and a singular value below 1e-308 is 0 in
 /// `s` (its density then +∞) but ordinary in the log datasets.
+
+#include "report/report.hpp"
+#include "report/result_format.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace spectra::h5 {
+class File;
+}
+
 namespace spectra::report {
 
-/// The attributes of the root.
-void write_provenance(h5::File& file, const Provenance& provenance);
-
-/// Writes all of the report, and what `more` adds to it. A reader never sees half a file, and on failure
-/// (std::runtime_error) an earlier file of that name is untouched.
+/// Writes all of the report, and what `more` adds to the open file (for this library's own additions:
+/// h5::File is not public). A reader never sees half a file, and on failure (std::runtime_error) an earlier
+/// file of that name is untouched.
 void write_result_file(const Report& report, const std::filesystem::path& path,
                        const std::function<void(h5::File&)>& more = {});
 
+/// Writes what a search for the deepest network found, in the same way.
+void write_result_file(const DepthReport& report, const std::filesystem::path& path);
+
+/// What the file holds, as a page for a person. Throws std::invalid_argument, in one line, where it is
+/// missing, not HDF5, not written by spectra, or of a newer format.
+std::string describe_result_file(const std::filesystem::path& path);
+
+/// \cond INTERNAL
+/// The same of an open file; `name` stands for it on the page and in messages.
+std::string describe_result_file(const h5::File& file, const std::string& name);
+/// The attributes of the root.
+void write_provenance(h5::File& file, const Provenance& provenance);
 /// L matrices of one size as a dataset (L,n,n).
 void write_matrices(h5::File& file, const std::string& path, const std::vector<Eigen::MatrixXd>& matrices);
 /// Rows as a dataset; shorter ones are filled up with NaN.
 void write_table(h5::File& file, const std::string& path, const std::vector<std::vector<double>>& rows);
-
-/// The same for what a search for the deepest network found.
-void write_result_file(const DepthReport& report, const std::filesystem::path& path);
-
-/// What the file holds, as a page for a person. Throws std::invalid_argument, in one line, where it is
-/// missing, not HDF5, not ours, or of a newer format.
-std::string describe_result_file(const std::filesystem::path& path);
-/// The same of an open file; `name` stands for it on the page and in messages.
-std::string describe_result_file(const h5::File& file, const std::string& name);
+/// \endcond
 
 }  // namespace spectra::report

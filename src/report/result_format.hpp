@@ -1,6 +1,10 @@
 #pragma once
 
+/// \file
+/// How a result file is recognised: the two attributes of its root.
+
 #include <filesystem>
+#include <string>
 
 namespace spectra::h5 {
 class File;
@@ -8,12 +12,21 @@ class File;
 
 namespace spectra::report {
 
-/// Attributes format and format_version of a result file's root.
+/// The attribute format of a result file's root.
 inline constexpr const char* format_name = "jacobian-spectra";
+/// The attribute format_version of a result file's root: the newest that this library reads.
 inline constexpr int format_version = 1;
 
-/// Is this a file of ours, of any version? Never throws.
+/// Whether a file was written by spectra, in any version. Never throws.
 bool is_result_file(const std::filesystem::path& path);
+
+/// \cond INTERNAL
+/// The same of an open file.
 bool is_result_file(const h5::File& file);
+
+/// Throws std::invalid_argument, one line that begins with `name`, where an open file is no result file or is of a
+/// newer format.
+void check_result_format(const h5::File& file, const std::string& name);
+/// \endcond
 
 }  // namespace spectra::report

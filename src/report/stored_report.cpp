@@ -1,6 +1,8 @@
 #include "report/stored_report.hpp"
 
 #include "h5/file.hpp"
+#include "report/result_format.hpp"
+#include "report/runs_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -156,6 +158,12 @@ std::optional<montecarlo::ExpectedDistance> read_expected(const Reader& in, cons
 
 }  // namespace
 
+Report read_result_file(const std::filesystem::path& path) {
+    const auto file = h5::File::open_read(path);
+    check_result_format(file, path.string());
+    return read_report(file, {.name = {}, .file = path});
+}
+
 Report read_report(const StoredRun& stored) {
     return read_report(h5::File::open_read(stored.file), stored);
 }
@@ -164,7 +172,13 @@ Report read_report(const h5::File& file, const StoredRun& stored) {
     const Reader in(file, stored);
     const Run run = read_run(file, stored);
     Report report;
-    report.provenance.seed = run.seed;
+    const auto text = [&](const char* name) { return file.string_attribute(stored.group, name).value_or(""); };
+    report.provenance = {.program_version = text("program_version"),
+                         .git = text("git"),
+                         .command = text("command"),
+                         .created = text("created"),
+                         .seed = run.seed,
+                         .description = text("description")};
     report.network = read_network(in);
     for (const auto method : {dyson::Method::operator_valued, dyson::Method::scalar,
                               dyson::Method::s_transform, dyson::Method::printed})

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// A Report as a page for a person, on a terminal or in a file.
+
 #include "report/report.hpp"
 
 #include <string>
@@ -8,7 +11,7 @@
 
 namespace spectra::report {
 
-/// Does the locale of the environment (LC_ALL, LC_CTYPE, LANG) say UTF-8?
+/// Whether the locale of the environment (LC_ALL, LC_CTYPE, LANG) is UTF-8.
 bool locale_is_utf8();
 
 /// The report as a page for a person: what was computed, metrics side by side, how far theory and
@@ -26,10 +29,12 @@ std::string terminal_page(const Report& report, int columns, bool colour, bool u
 std::string terminal_page(const DepthReport& report, int columns, bool colour,
                           bool unicode = locale_is_utf8());
 
+/// \cond INTERNAL
 class Page;
 /// Metrics side by side, one column per heading; the mean square of the simulation ("montecarlo") in the given words
 /// where there are any.
 void add_metrics(Page& page, const std::vector<std::pair<std::string, Metrics>>& columns,
                  const std::string& simulated_mean_square = "");
+/// \endcond
 
 }  // namespace spectra::report

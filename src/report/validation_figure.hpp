@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Describes figures of a validation: one checkpoint, or several along training.
+
 #include "plot/figure.hpp"
 #include "validation/validation.hpp"
 

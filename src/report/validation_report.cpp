@@ -5,6 +5,7 @@
 #include "report/page.hpp"
 #include "report/result_file.hpp"
 #include "report/terminal.hpp"
+#include "report/validation_json.hpp"
 #include "report/wording.hpp"
 
 #include <fmt/format.h>
@@ -283,6 +284,10 @@ Json validation_json(const Validation& v) {
     object["verdict"] = v.verdict.pass ? "PASS" : "FAIL";
     object["reasons"] = v.verdict.reasons;
     return object;
+}
+
+std::string to_json(const Validation& validation) {
+    return validation_json(validation).dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string validation_page(const Validation& v, int columns, bool colour, bool unicode) {

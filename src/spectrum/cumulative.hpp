@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The continuous part of a distribution function as monotone cubic pieces in ln s.
+
 #include "spectrum/density.hpp"
 
 #include <cstddef>
@@ -14,27 +17,39 @@ namespace spectra {
 /// Every piece is a cubic Hermite polynomial whose end slopes are limited to the disc
 /// α² + β² ≤ 9 of Fritsch and Carlson (SIAM J. Numer. Anal. 17, 238 (1980)), so it never decreases.
 struct Cumulative {
+    /// One cubic piece.
     struct Piece {
-        double lower = 0, upper = 0;  ///< in ln s
-        double from = 0, to = 0;      ///< F at the ends
-        /// Slopes at the ends times the piece's width.
-        double rise_lower = 0, rise_upper = 0;
+        double lower = 0;       ///< lower end, in ln s
+        double upper = 0;       ///< upper end, in ln s
+        double from = 0;        ///< F at the lower end
+        double to = 0;          ///< F at the upper end
+        double rise_lower = 0;  ///< slope at the lower end times the piece's width
+        double rise_upper = 0;  ///< slope at the upper end times the piece's width
 
+        /// Whether F does not rise: the piece is a gap of the support.
         bool constant() const { return from == to; }
+        /// F at x = ln s, which lies in the piece.
         double value(double x) const;
+        /// dF/dx at x = ln s, which lies in the piece.
         double slope(double x) const;
     };
 
     std::vector<Piece> pieces;  ///< increasing, without holes (a gap of the support is a constant piece)
     double tail_exponent = 0;   ///< 0: no tail
-    double tail_mass = 0;
+    double tail_mass = 0;       ///< mass of the tail
 
+    /// Whether there is no continuous part.
     bool empty() const { return pieces.empty(); }
+    /// Whether F goes on below the first piece.
     bool has_tail() const { return tail_exponent > 0 && tail_mass > 0; }
+    /// Lower end of the first piece, in ln s. There must be one.
     double lowest() const { return pieces.front().lower; }
+    /// Mass of the whole continuous part.
     double total() const { return pieces.empty() ? 0 : pieces.back().to; }
 
+    /// F at x = ln s, anywhere.
     double value(double x) const;
+    /// The tail's part of F at x = ln s below the first piece.
     double tail_value(double x) const;
 };
 

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// A law of singular values as a density on a grid in ln s, with bands and atoms.
+
 #include <vector>
 
 namespace spectra {
@@ -14,16 +17,19 @@ struct Density {
     double mass_below = 0;            ///< continuous mass below the range, atoms apart
     double tail_exponent = 0;         ///< dF/dx ~ e^{tail_exponent·x} below the range; 0: nothing there
 
+    /// An interval that the continuous part fills.
     struct Band {
-        double log_lower, log_upper;  ///< log_lower = −∞ for a band that reaches zero
+        double log_lower;  ///< ln of its lower end; −∞ for a band that reaches zero
+        double log_upper;  ///< ln of its upper end
     };
-    std::vector<Band> support;
+    std::vector<Band> support;  ///< all bands, increasing
 
+    /// A point mass.
     struct Atom {
-        double log_place;  ///< −∞ for an atom at s = 0
-        double mass;
+        double log_place;  ///< ln of its place; −∞ for an atom at s = 0
+        double mass;       ///< share of the singular values
     };
-    std::vector<Atom> atoms;
+    std::vector<Atom> atoms;  ///< all atoms
 };
 
 }  // namespace spectra

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The table of metrics: every name that files use, with its member of Metrics.
+
 #include "spectrum/spectrum.hpp"
 
 #include <array>
@@ -8,10 +11,10 @@ namespace spectra {
 
 /// A metric, and what it is called.
 struct MetricName {
-    const char* name;   ///< in files, JSON, requirements and CSV
-    const char* label;  ///< on pages and figures
-    const char* brief;  ///< where there is little room
-    double Metrics::*member;
+    const char* name;         ///< in files, JSON, requirements and CSV
+    const char* label;        ///< on pages and figures
+    const char* brief;        ///< where there is little room
+    double Metrics::*member;  ///< where its value is
 };
 
 /// The one table of metrics, in the order users see them (docs/metrics.md defines them).

@@ -1,5 +1,9 @@
 #pragma once
 
+/// \file
+/// The law of singular values, its metrics, and distances between two laws. Theory, simulation and
+/// measurement all end as a Spectrum.
+
 #include "spectrum/cumulative.hpp"
 #include "spectrum/density.hpp"
 
@@ -11,8 +15,12 @@
 
 namespace spectra {
 
-/// Thresholds of the metrics, in s.
-inline constexpr double window_lower = 0.75, window_upper = 1.25, collapsed_below = 0.1;
+/// Lower end of the metric window, in s.
+inline constexpr double window_lower = 0.75;
+/// Upper end of the metric window, in s.
+inline constexpr double window_upper = 1.25;
+/// Singular values below this one are collapsed.
+inline constexpr double collapsed_below = 0.1;
 
 /// What is said of a law of singular values (docs/metrics.md).
 struct Metrics {
@@ -30,6 +38,7 @@ struct Metrics {
 /// Jacobians all end as one of these, and everything said of them is computed here.
 class Spectrum {
 public:
+    /// No law.
     Spectrum() = default;
 
     /// From a density; cumulative and weight must be filled.
@@ -46,7 +55,9 @@ public:
     static Spectrum from_histogram(std::vector<double> log_edges, std::vector<double> counts, double below,
                                    double above, double log_floor = -std::numeric_limits<double>::infinity());
 
+    /// Whether there is no law: the state of a default Spectrum.
     bool empty() const { return density_.log_s.empty() && density_.atoms.empty() && log_values_.empty(); }
+    /// Whether the law is a set of values.
     bool is_empirical() const { return !log_values_.empty(); }
 
     /// Mass of {ln s ≤ x} (of {ln s < x} with open = true); total mass is 1 up to the solver's error.
@@ -56,14 +67,19 @@ public:
     double density_log(double log_s) const;
     /// Smallest x with F(x) ≥ u; the lower end of the law for u ≤ 0, its upper end where u exceeds the mass.
     double log_quantile(double u) const;
+    /// Mass of the whole law: 1 up to the solver's error.
     double mass() const;
     /// ∫ f(ln s) dF by the density's own weights, Gauss-Laguerre in the tail below its range; an atom
     /// at zero contributes f(−∞).
     double expectation(const std::function<double(double)>& f) const;
+    /// All metrics of the law.
     Metrics metrics() const;
 
+    /// The density; empty for values.
     const Density& density() const { return density_; }
+    /// The values of ln s, ascending; empty for a density.
     const std::vector<double>& log_values() const { return log_values_; }
+    /// Values of ln s below it are counted, but their place is not trusted; −∞: all are trusted.
     double log_floor() const { return log_floor_; }
     /// Values below log_floor.
     std::size_t unresolved() const;

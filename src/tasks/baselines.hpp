@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Trivial predictors that a trained model has to beat.
+
 #include "tasks/dataset.hpp"
 
 #include <optional>

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The data of a task: what a model learns from, and what it is judged by.
+
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -15,19 +18,22 @@ inline constexpr std::int64_t not_scored = -100;
 /// Inputs and targets. Real tasks: x and y are (count, steps, dimension), row-major; token tasks: tokens_x
 /// and tokens_y are (count, steps).
 struct Split {
-    std::int64_t count = 0;
-    std::vector<float> x, y;
-    std::vector<std::int64_t> tokens_x, tokens_y;
+    std::int64_t count = 0;              ///< sequences
+    std::vector<float> x;                ///< inputs of real tasks
+    std::vector<float> y;                ///< their targets
+    std::vector<std::int64_t> tokens_x;  ///< inputs of token tasks
+    std::vector<std::int64_t> tokens_y;  ///< their targets
 };
 
 /// What a model learns from and what it is judged by. The loss is the mean square error over all elements, of
 /// token tasks the mean cross-entropy over the positions scored.
 struct Dataset {
-    std::string task;
-    bool tokens = false;
+    std::string task;            ///< its name
+    bool tokens = false;         ///< states are tokens, not vectors
     std::int64_t steps = 0;      ///< positions of a sequence; 1 where there is none
     std::int64_t dimension = 0;  ///< of a state; of token tasks the size of the vocabulary
-    Split train, validation;
+    Split train;                 ///< for training
+    Split validation;            ///< for judging
 
     /// No predictor that sees a sequence only up to its position has a smaller expected loss; NaN where no
     /// bound is known. One that sees the target, by pooling over the whole sequence, may go below.
@@ -40,6 +46,7 @@ struct Dataset {
     std::string symbols;
 };
 
+/// How a task's data are made.
 struct TaskOptions {
     /// Of the data, at most 2^32 − 1001. The published data are those of 42, whatever the models' seeds.
     std::uint64_t seed = 42;

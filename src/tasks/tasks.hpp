@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Makes the data of a task by its name.
+
 #include "tasks/dataset.hpp"
 
 #include <string>

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// A model and the loss that its task defines.
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,21 +18,25 @@ namespace spectra::train {
 
 /// A split's tensors on the training device: x and y (count, steps, dimension) or tokens (count, steps).
 struct Batch {
-    torch::Tensor x, y;
+    torch::Tensor x;  ///< inputs
+    torch::Tensor y;  ///< targets
 };
 
 /// A model and how the task judges it.
 class Learner {
 public:
     virtual ~Learner() = default;
+    /// The model.
     virtual torch::nn::Module& module() = 0;
     /// Null where the model is no transformer.
     virtual Transformer* transformer() { return nullptr; }
 
+    /// A loss in two parts.
     struct Loss {
         torch::Tensor task;     ///< what is reported: mean square error, or cross-entropy in nats
         torch::Tensor penalty;  ///< what is added in training, weighted; or undefined
     };
+    /// The loss of a batch.
     virtual Loss loss(const Batch& batch) = 0;
 
     /// What is measured at the end beside the loss, by its name in --json: cosine, gate, beta, accuracy,
@@ -37,8 +44,9 @@ public:
     virtual std::vector<std::pair<std::string, double>> measures(const Batch& validation) = 0;
 };
 
-/// The reflection task has models of its own (ddl, jpmhc, edelta); every other a Transformer. gate_weight: λ
-/// of the gates' regulariser 4γ(1 − γ), summed over sublayers.
+/// The model that a task and a configuration ask for. The reflection task has models of its own (ddl, jpmhc,
+/// edelta); every other a Transformer. gate_weight: λ of the gates' regulariser 4γ(1 − γ), summed over
+/// sublayers.
 std::unique_ptr<Learner> make_learner(const tasks::Dataset& data, const ModelConfig& config, double gate_weight);
 
 }  // namespace spectra::train

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Measures the Jacobian of a trained model, end to end and connection by connection.
+
 #include <string>
 
 #include "jacobian/jacobian_law.hpp"
@@ -8,6 +11,7 @@
 
 namespace spectra::train {
 
+/// What is measured, and how.
 struct MeasureOptions {
     int64_t token = -1;  ///< whose state; below 0 from the end
     /// Weights and states widened for as long as it takes: singular values below 1e-7 of the largest are
@@ -18,7 +22,7 @@ struct MeasureOptions {
     /// compared on. Where it has them to rounding it stands for J, and product_defect is theirs; else, and
     /// with 0, J is formed by itself.
     int64_t checks = 8;
-    jacobian::JacobianLawOptions jacobian;
+    jacobian::JacobianLawOptions jacobian;  ///< how Jacobians are found
 };
 
 /// The Jacobian J of a token's residual state after the last block with respect to the same token's state

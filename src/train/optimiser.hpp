@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// AdamW and AdamAtan2 on all parameters at once, and the learning rate's schedule.
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,18 +12,24 @@
 
 namespace spectra::train {
 
+/// Which optimiser, and its numbers.
 struct OptimiserOptions {
-    enum class Rule { adamw, adam_atan2 } rule = Rule::adamw;
-    double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-    double weight_decay = 0.1;
+    /// How a step follows from the moments.
+    enum class Rule { adamw, adam_atan2 };
+    Rule rule = Rule::adamw;     ///< which
+    double beta1 = 0.9;          ///< of the first moment
+    double beta2 = 0.95;         ///< of the second moment
+    double epsilon = 1e-8;       ///< of AdamW
+    double weight_decay = 0.1;   ///< per step, times the learning rate
     bool decay_vectors = false;  ///< else matrices (two dimensions and more) only
 };
 
-/// AdamW, or AdamAtan2 (m̂/(√v̂ + ε) replaced by atan2(m̂, √v̂), no ε), on all parameters at once: they become
-/// views of one vector, so that a step is a dozen operations whatever their number. Orthonormal frames among
-/// them are moved by CayleyAdam instead, with the same learning rate, and do not decay.
+/// AdamW, or AdamAtan2 (m̂/(√v̂ + ε) replaced by atan2(m̂, √v̂), no ε), on all parameters at once: they
+/// become views of one vector, so that a step is a dozen operations whatever their number. Orthonormal frames
+/// among them are moved by CayleyAdam instead, with the same learning rate, and do not decay.
 class Optimiser {
 public:
+    /// Tensors with their names.
     using Named = std::vector<std::pair<std::string, torch::Tensor>>;
 
     /// Only parameters that need gradients are taken. They must stay where they are. `frames`: views (n×rank)
@@ -28,6 +37,7 @@ public:
     Optimiser(const Named& parameters, const OptimiserOptions& options,
               const std::vector<torch::Tensor>& frames = {});
 
+    /// Sets all gradients to zero.
     void zero_grad();
     /// Gathers the gradients, scales them so that their norm is at most max_norm (0: not), and returns the
     /// norm before that. Not finite: nothing is changed; first_bad_gradient() says where.
@@ -35,6 +45,7 @@ public:
     /// One step with the gathered gradients.
     void step(double learning_rate);
 
+    /// Steps done.
     int64_t steps() const { return steps_; }
     /// The first parameter whose gradient holds NaN or infinity, or "".
     std::string first_bad_gradient() const;
@@ -43,6 +54,7 @@ public:
 
     /// First and second moments, for checkpoints, with the number of steps.
     std::pair<torch::Tensor, torch::Tensor> moments() const;
+    /// Continues from moments() after so many steps.
     void restore(const torch::Tensor& m, const torch::Tensor& v, int64_t steps);
 
 private:
@@ -60,12 +72,17 @@ private:
 /// Learning rate by step: linear warm-up from 0, then cosine to the floor at the horizon, or falling by a
 /// factor every so many steps.
 struct Schedule {
-    enum class Shape { constant, cosine, steps } shape = Shape::cosine;
-    double peak = 1e-3, floor = 1e-4;
-    int64_t warm_up = 100, horizon = 2000;
-    int64_t every = 500;
-    double factor = 0.5;
+    /// How the rate goes on after the warm-up.
+    enum class Shape { constant, cosine, steps };
+    Shape shape = Shape::cosine;  ///< which
+    double peak = 1e-3;           ///< rate after the warm-up
+    double floor = 1e-4;          ///< of cosine: rate at the horizon
+    int64_t warm_up = 100;        ///< steps
+    int64_t horizon = 2000;       ///< of cosine: steps
+    int64_t every = 500;          ///< of steps: how often the rate falls
+    double factor = 0.5;          ///< of steps: by how much
 
+    /// The rate at a step, from 0.
     double operator()(int64_t step) const;
 };
 

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// What a training run logs and returns.
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -10,28 +13,29 @@ namespace spectra::train {
 /// One quantity along the network: a value for each sublayer (attention, MLP, attention, …; cycles included),
 /// or for each block.
 struct Diagnostic {
-    std::string name;
-    std::vector<double> values;
+    std::string name;            ///< of the quantity
+    std::vector<double> values;  ///< first applied first
 };
 
 /// The log: a row at step 0, every log_every steps and at the last.
 struct TrainingLog {
     /// step, loss (mean since the last row), val_loss, learning_rate, gradient_norm (before clipping, mean).
     static const std::vector<std::string>& columns();
-    std::vector<std::vector<double>> rows;
+    std::vector<std::vector<double>> rows;  ///< one number per column
     /// Beside each row: quantities along the network, and gradient_norm of each block.
     std::vector<std::vector<Diagnostic>> diagnostics;
 };
 
+/// What came of a training run.
 struct TrainResult {
-    int64_t steps = 0;  ///< done, in all runs together
-    bool finished = false;
-    double final_val_loss = 0;
-    double best_val_loss = 0;
-    int64_t parameters = 0;
+    int64_t steps = 0;            ///< done, in all runs together
+    bool finished = false;        ///< all steps are done
+    double final_val_loss = 0;    ///< on the validation split, at the end
+    double best_val_loss = 0;     ///< smallest of all rows of the log
+    int64_t parameters = 0;       ///< numbers in all parameters
     int64_t core_parameters = 0;  ///< 0 where the model has no core of its own
-    std::vector<std::pair<std::string, double>> measures;
-    TrainingLog log;
+    std::vector<std::pair<std::string, double>> measures;  ///< of Learner::measures
+    TrainingLog log;                                       ///< of all runs together
     double seconds = 0;           ///< of this run
     double steps_per_second = 0;  ///< training alone, after the first ten steps
 };

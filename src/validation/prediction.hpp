@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Predicts the Jacobian of a trained model from what was measured of its connections.
+
 #include "dyson/law/theory.hpp"
 #include "spectrum/spectrum.hpp"
 #include "layouts/measurement.hpp"
@@ -8,10 +11,9 @@
 #include <string>
 #include <vector>
 
-/// A trained model against theory: its Jacobian predicted from what was measured of its connections.
 namespace spectra::validation {
 
-/// A measured connection's branch, in the order of what they know of it.
+/// How much of a measured connection's branch a prediction uses, least first.
 enum class Part {
     mixers,     ///< none: the mixers alone
     isotropic,  ///< Gaussian without structure, of the measured variance σ_l² = ‖X_l‖²/N
@@ -34,13 +36,13 @@ Network layer_of(const Network& network, std::size_t layer);
 
 /// The law of the singular values over several inputs, by theory.
 struct Prediction {
-    Part part = Part::full;
-    std::vector<Network> networks;        ///< one an input
-    std::vector<dyson::Theory> theories;  ///< one a network
+    Part part = Part::full;               ///< what it uses
+    std::vector<Network> networks;        ///< one per input
+    std::vector<dyson::Theory> theories;  ///< one per network
     Spectrum law;                         ///< all inputs together, equally weighted
-    Metrics metrics;
-    /// Where an input's density is not certified but its distribution function is (dyson/counted.hpp), which
-    /// is then its law: the largest error of W1.
+    Metrics metrics;                      ///< of that law
+    /// Where an input's density is not certified but its distribution function is (dyson/law/cdf_law.hpp),
+    /// which is then its law: the largest error of W1.
     std::optional<double> counted_error;
     Certificate certificate;  ///< of all of it
 };

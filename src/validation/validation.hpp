@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Validates a trained model: what was measured, what theory predicts, and the verdict.
+
 #include "layouts/mixer_table.hpp"
 #include "validation/prediction.hpp"
 #include "validation/requirements.hpp"
@@ -13,9 +16,9 @@ namespace spectra::validation {
 
 /// A model's singular values where they were measured.
 struct Measured {
-    std::vector<std::vector<double>> values;  ///< one set an input, ascending, ln s
+    std::vector<std::vector<double>> values;  ///< one set per input, ascending, ln s
     Spectrum law;                             ///< all inputs together, equally weighted
-    Metrics metrics;
+    Metrics metrics;                          ///< of that law
     std::optional<Metrics> error;  ///< of the metrics, where they are estimates
     std::string words;             ///< "8 inputs, last token, N = 128"
     std::string note;  ///< what a reader must know of it: "smallest value not converged"; or empty
@@ -24,61 +27,69 @@ struct Measured {
 /// Prediction and measurement of one connection.
 struct LayerDistance {
     /// Of the singular values of Y_l and their law by theory, at the first input; NaN where that law is not
-    /// certified. It is counted (dyson/counted.hpp): one layer of few distinct singular values has very many
-    /// narrow bands.
+    /// certified. It is counted (dyson/law/cdf_law.hpp): one layer of few distinct singular values has very
+    /// many narrow bands.
     double wasserstein1 = 0;
     double variance = 0;               ///< σ_l² = ‖X_l‖²/N, mean over inputs
     double mixer_share = 0;            ///< of it, the derivative of an input-dependent mixer, pre and post
-    double largest = 0, smallest = 0;  ///< singular values of Y_l, over all inputs
+    double largest = 0;                ///< singular value of Y_l, over all inputs
+    double smallest = 0;               ///< singular value of Y_l, over all inputs
 };
 
 /// Everything that was found of one file.
 struct Validation {
-    std::string file, layout;
+    std::string file;    ///< its name
+    std::string layout;  ///< whose tensor names it has
     std::string model;  ///< "edelta, 6 blocks, 128 = 4 × 32 channels, after 2000 steps"; or ""
     std::optional<std::int64_t> step;  ///< of training, where the file says
     /// The connections, at the first input; none of a model that is known by its Jacobian alone.
     std::optional<layouts::Stack> stack;
-    std::optional<layouts::MixerTable> mixers;
-    std::vector<layouts::Measurement> measurements;  ///< one an input; none of a file that cannot be run
-    std::optional<Measured> measured;
+    std::optional<layouts::MixerTable> mixers;       ///< properties of its mixers
+    std::vector<layouts::Measurement> measurements;  ///< one per input; none of a file that cannot be run
+    std::optional<Measured> measured;                ///< its singular values, where they were measured
     std::vector<Prediction> predictions;  ///< in the order of Part; full is what is called predicted
     std::vector<std::optional<Agreement>> agreement;  ///< of each with the measured law
-    std::vector<LayerDistance> layers;
-    std::vector<Requirement> requirements;
-    Verdict verdict;
+    std::vector<LayerDistance> layers;                ///< one per connection that was measured
+    std::vector<Requirement> requirements;            ///< what the verdict is about
+    Verdict verdict;                                  ///< of conclude()
 
+    /// The prediction that uses most; null where there is none.
     const Prediction* predicted() const { return predictions.empty() ? nullptr : &predictions.back(); }
-    /// Of what the verdict is: the measured metrics, or where there are none the predicted ones.
+    /// What the verdict is about: the measured metrics, or where there are none the predicted ones.
     const Metrics* judged() const;
     /// Their errors, where they are estimates; or null.
     const Metrics* judged_error() const;
+    /// Whether every prediction is certified.
     bool certified() const;
 };
 
-/// What rounding leaves of singular values, relative to the largest, in double and in single precision.
-inline constexpr double double_resolution = 1e-13, single_resolution = 1e-5;
+/// Singular values below this share of the largest are rounding in double precision.
+inline constexpr double double_resolution = 1e-13;
+/// The same in single precision.
+inline constexpr double single_resolution = 1e-5;
 
-/// A quantity by its name in --require, with its error where it is an estimate; nothing where it is not
+/// A quantity by its name (required_names()), with its error where it is an estimate; nothing where it is not
 /// known.
 std::optional<Estimate> quantity(const Validation& validation, const std::string& name);
 
-/// Mixers and theory of a file that is not run; at least one stack (one an input).
+/// Mixers and theory of a file that is not run; at least one stack, one per input. `noise` is the
+/// assumed Lσ² of the branches, which a file does not hold.
 void add_stacks(Validation& validation, const std::vector<layouts::Stack>& stacks, double noise, int threads);
 
 /// Theory and distances of a model measured at one or more inputs; fills all but what the file is called.
 void add_measurements(Validation& validation, std::vector<layouts::Measurement> measurements,
                       double resolution, int threads);
 
-/// Measured singular values alone (ascending ln s, one set an input). Values below `resolution` of the
+/// Measured singular values alone (ascending ln s, one set per input). Values below `resolution` of the
 /// largest are counted, but their place is rounding.
 void add_values(Validation& validation, std::vector<std::vector<double>> log_values, std::string words,
                 double resolution);
 
-/// What probes say of one input's law: quantiles (ascending ln s), metrics and their errors.
+/// What probes found of one input's law: quantiles (ascending ln s), metrics and their errors.
 struct ProbedLaw {
-    std::vector<double> log_values;
-    Metrics metrics, error;
+    std::vector<double> log_values;  ///< quantiles of the law
+    Metrics metrics;                 ///< by the probes
+    Metrics error;                   ///< of these metrics
 };
 
 /// The same of laws that were probed: metrics are the probes', not the quantiles'; means over inputs, largest

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "weightfile/bytes.hpp"
+#include "weightfile/objects.hpp"
 #include "weightfile/tensor.hpp"
 #include "weightfile/value.hpp"
 

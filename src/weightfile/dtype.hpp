@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The element types of tensors in weight files.
+
 #include <cstddef>
 #include <optional>
 #include <string_view>

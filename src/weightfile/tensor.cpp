@@ -1,5 +1,7 @@
 #include "weightfile/tensor.hpp"
 
+#include "weightfile/bytes.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -1,10 +1,14 @@
 #pragma once
 
-#include "weightfile/bytes.hpp"
+/// \file
+/// Where a tensor of a weight file lies, and how its elements are read.
+
 #include "weightfile/dtype.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,9 +19,9 @@ using Shape = std::vector<std::uint64_t>;
 
 /// Where a tensor of a file lies: element (i_1, …, i_k) is number offset + Σ i_j strides_j of its storage.
 struct Tensor {
-    std::string key;
-    Dtype dtype = Dtype::f32;
-    Shape shape;
+    std::string key;           ///< its name in the file
+    Dtype dtype = Dtype::f32;  ///< of its elements
+    Shape shape;               ///< sizes of its dimensions
     Shape strides;             ///< in elements
     std::uint64_t offset = 0;  ///< in elements
     std::size_t storage = 0;   ///< number in the file; tensors that share memory have the same
@@ -26,7 +30,8 @@ struct Tensor {
 /// No tensor has more dimensions.
 constexpr std::size_t most_dimensions = 64;
 
-/// Product of the sizes; nothing where it, or that of the sizes other than 0, exceeds 64 bits.
+/// Number of elements, the product of the sizes; nothing where it, or that of the sizes other than 0, exceeds
+/// 64 bits.
 std::optional<std::uint64_t> element_count(const Shape& shape);
 
 /// Strides of an array without gaps, the last index fastest. For shapes that have an element_count.
@@ -39,9 +44,11 @@ std::optional<std::uint64_t> extent(const Tensor& tensor);
 /// exactly; float holds float16, bfloat16, float8 and integers up to 2^24. The dtype is readable and the
 /// tensor lies inside the storage.
 template <class Real>
-std::vector<Real> widened(const Tensor& tensor, Bytes storage, bool big_endian);
+std::vector<Real> widened(const Tensor& tensor, std::span<const std::byte> storage, bool big_endian);
 
-extern template std::vector<double> widened(const Tensor&, Bytes, bool);
-extern template std::vector<float> widened(const Tensor&, Bytes, bool);
+/// \cond INTERNAL
+extern template std::vector<double> widened(const Tensor&, std::span<const std::byte>, bool);
+extern template std::vector<float> widened(const Tensor&, std::span<const std::byte>, bool);
+/// \endcond
 
 }  // namespace spectra::weightfile

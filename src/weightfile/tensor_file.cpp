@@ -1,7 +1,9 @@
 #include "weightfile/tensor_file.hpp"
 
+#include "weightfile/contents.hpp"
 #include "weightfile/safetensors.hpp"
 #include "weightfile/torch_file.hpp"
+#include "weightfile/zip.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +15,7 @@
 #include <optional>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace spectra::weightfile {
 namespace {
@@ -48,71 +51,118 @@ std::string_view name(Kind kind) {
     return names[static_cast<std::size_t>(kind)];
 }
 
+struct TensorFile::Inside {
+    Inside(std::string name, Bytes content) : file(std::move(name)), bytes(content) {}
+
+    void recognise();
+    void index_keys();
+    const Tensor* find(std::string_view key) const;
+    bool has_key_with(std::string_view prefix) const;
+    /// The key of the dict inside `dict` that holds the model, where there is one.
+    std::optional<std::string> inner_dict(const Value& dict, const std::string& prefix) const;
+    Bytes bytes_of(const Storage& storage) const;
+    template <class Real>
+    std::vector<Real> read(const Tensor& tensor, std::size_t most_elements) const;
+
+    std::string file;
+    MappedFile mapped;
+    Bytes bytes;
+    Kind kind = Kind::safetensors;
+    ZipArchive archive;
+    Contents contents;
+    std::vector<std::size_t> by_key;  ///< numbers of the tensors, sorted by key
+};
+
+TensorFile::TensorFile(std::unique_ptr<Inside> inside) : inside_(std::move(inside)) {}
+TensorFile::TensorFile(TensorFile&& other) noexcept = default;
+TensorFile& TensorFile::operator=(TensorFile&& other) noexcept = default;
+TensorFile::~TensorFile() = default;
+
 TensorFile TensorFile::open(const std::filesystem::path& path) {
     MappedFile mapped(path.string());
     TensorFile file = from_bytes(mapped.bytes(), path.string());
-    file.mapped_ = std::move(mapped);
+    file.inside_->mapped = std::move(mapped);
     return file;
 }
 
 TensorFile TensorFile::from_bytes(std::span<const std::byte> bytes, std::string name) {
-    TensorFile file(std::move(name), bytes);
-    file.recognise();
-    file.index_keys();
-    return file;
+    auto inside = std::make_unique<Inside>(std::move(name), bytes);
+    inside->recognise();
+    inside->index_keys();
+    return TensorFile(std::move(inside));
 }
 
-void TensorFile::recognise() {
-    if (looks_like_zip(bytes_)) {
-        archive_ = ZipArchive(bytes_, name_);
-        const std::string root = torch_root(archive_, name_);
-        if (root.empty()) refuse(name_, "is a zip archive without data.pkl: no torch.save file");
-        kind_ = is_torch_script(archive_, root) ? Kind::torch_script : Kind::torch_save;
-        if (kind_ == Kind::torch_save) {
-            contents_ = read_torch_file(archive_, root, name_);
+Kind TensorFile::kind() const {
+    return inside_->kind;
+}
+
+const std::string& TensorFile::where() const {
+    return inside_->file;
+}
+
+const std::vector<Tensor>& TensorFile::tensors() const {
+    return inside_->contents.tensors;
+}
+
+Value TensorFile::value() const {
+    return {inside_->contents.objects, inside_->contents.objects.root};
+}
+
+void TensorFile::Inside::recognise() {
+    if (looks_like_zip(bytes)) {
+        archive = ZipArchive(bytes, file);
+        const std::string root = torch_root(archive, file);
+        if (root.empty()) refuse(file, "is a zip archive without data.pkl: no torch.save file");
+        kind = is_torch_script(archive, root) ? Kind::torch_script : Kind::torch_save;
+        if (kind == Kind::torch_save) {
+            contents = read_torch_file(archive, root, file);
         } else {
-            contents_.objects.all.emplace_back(None{});
+            contents.objects.all.emplace_back(None{});
         }
-    } else if (looks_like_safetensors(bytes_)) {
-        contents_ = read_safetensors(bytes_, name_);
+    } else if (looks_like_safetensors(bytes)) {
+        contents = read_safetensors(bytes, file);
     } else {
-        refuse(name_, std::string(advice(bytes_)));
+        refuse(file, std::string(advice(bytes)));
     }
 }
 
-void TensorFile::index_keys() {
-    const auto& tensors = contents_.tensors;
-    by_key_.resize(tensors.size());
-    std::iota(by_key_.begin(), by_key_.end(), std::size_t{0});
-    std::sort(by_key_.begin(), by_key_.end(),
+void TensorFile::Inside::index_keys() {
+    const auto& tensors = contents.tensors;
+    by_key.resize(tensors.size());
+    std::iota(by_key.begin(), by_key.end(), std::size_t{0});
+    std::sort(by_key.begin(), by_key.end(),
               [&](auto a, auto b) { return tensors[a].key < tensors[b].key; });
-    for (std::size_t k = 1; k < by_key_.size(); ++k)
-        if (tensors[by_key_[k - 1]].key == tensors[by_key_[k]].key)
-            refuse(name_, fmt::format("key {} is there twice", in_quotes(tensors[by_key_[k]].key)));
+    for (std::size_t k = 1; k < by_key.size(); ++k)
+        if (tensors[by_key[k - 1]].key == tensors[by_key[k]].key)
+            refuse(file, fmt::format("key {} is there twice", in_quotes(tensors[by_key[k]].key)));
+}
+
+const Tensor* TensorFile::Inside::find(std::string_view key) const {
+    const auto found =
+        std::lower_bound(by_key.begin(), by_key.end(), key,
+                         [&](auto k, std::string_view other) { return contents.tensors[k].key < other; });
+    return found != by_key.end() && contents.tensors[*found].key == key ? &contents.tensors[*found]
+                                                                          : nullptr;
 }
 
 const Tensor* TensorFile::find(std::string_view key) const {
-    const auto found =
-        std::lower_bound(by_key_.begin(), by_key_.end(), key,
-                         [&](auto k, std::string_view other) { return contents_.tensors[k].key < other; });
-    return found != by_key_.end() && contents_.tensors[*found].key == key ? &contents_.tensors[*found]
-                                                                          : nullptr;
+    return inside_->find(key);
 }
 
 const Tensor& TensorFile::at(std::string_view key) const {
     const Tensor* const tensor = find(key);
-    if (tensor == nullptr) refuse(name_, fmt::format("has no tensor {}", in_quotes(key)));
+    if (tensor == nullptr) refuse(where(), fmt::format("has no tensor {}", in_quotes(key)));
     return *tensor;
 }
 
-bool TensorFile::has_key_with(std::string_view prefix) const {
+bool TensorFile::Inside::has_key_with(std::string_view prefix) const {
     const auto found =
-        std::lower_bound(by_key_.begin(), by_key_.end(), prefix,
-                         [&](auto k, std::string_view other) { return contents_.tensors[k].key < other; });
-    return found != by_key_.end() && contents_.tensors[*found].key.starts_with(prefix);
+        std::lower_bound(by_key.begin(), by_key.end(), prefix,
+                         [&](auto k, std::string_view other) { return contents.tensors[k].key < other; });
+    return found != by_key.end() && contents.tensors[*found].key.starts_with(prefix);
 }
 
-std::optional<std::string> TensorFile::inner_dict(const Value& dict, const std::string& prefix) const {
+std::optional<std::string> TensorFile::Inside::inner_dict(const Value& dict, const std::string& prefix) const {
     const auto holds_tensors = [&](std::string_view key, const Value& value) {
         return value.kind() == Value::Kind::dict && has_key_with(fmt::format("{}{}.", prefix, key));
     };
@@ -133,9 +183,9 @@ std::string TensorFile::state_dict_prefix() const {
     constexpr int deepest = 8;  // a dict may hold itself
     std::string prefix;
     Value dict = value();
-    if (kind_ != Kind::torch_save) return prefix;
+    if (kind() != Kind::torch_save) return prefix;
     for (int depth = 0; depth < deepest && dict.kind() == Value::Kind::dict; ++depth) {
-        const auto key = inner_dict(dict, prefix);
+        const auto key = inside_->inner_dict(dict, prefix);
         if (!key) break;
         prefix += *key + ".";
         dict = dict.find(*key).value();
@@ -145,13 +195,13 @@ std::string TensorFile::state_dict_prefix() const {
 
 std::vector<Tensor> TensorFile::state_dict() const {
     const std::string prefix = state_dict_prefix();
-    std::vector<Tensor> tensors;
-    for (const auto& tensor : contents_.tensors) {
+    std::vector<Tensor> found;
+    for (const auto& tensor : tensors()) {
         if (!tensor.key.starts_with(prefix)) continue;
-        tensors.push_back(tensor);
-        tensors.back().key.erase(0, prefix.size());
+        found.push_back(tensor);
+        found.back().key.erase(0, prefix.size());
     }
-    return tensors;
+    return found;
 }
 
 std::optional<std::int64_t> TensorFile::training_step() const {
@@ -169,15 +219,15 @@ std::optional<std::int64_t> TensorFile::training_step() const {
     return std::nullopt;
 }
 
-Bytes TensorFile::bytes_of(const Storage& storage) const {
+Bytes TensorFile::Inside::bytes_of(const Storage& storage) const {
     if (storage.size == 0) return {};
-    if (kind_ == Kind::safetensors) return bytes_.subspan(storage.place, storage.size);
-    return archive_.bytes(archive_.entries()[storage.place]);
+    if (kind == Kind::safetensors) return bytes.subspan(storage.place, storage.size);
+    return archive.bytes(archive.entries()[storage.place]);
 }
 
 template <class Real>
-std::vector<Real> TensorFile::read(const Tensor& tensor, std::size_t most_elements) const {
-    const auto place = [&] { return name_ + ": " + in_quotes(tensor.key); };
+std::vector<Real> TensorFile::Inside::read(const Tensor& tensor, std::size_t most_elements) const {
+    const auto place = [&] { return file + ": " + in_quotes(tensor.key); };
     if (!readable(tensor.dtype))
         refuse(place(),
                fmt::format("is of dtype {}, whose values are not read; accepted: real floating-point numbers "
@@ -187,19 +237,19 @@ std::vector<Real> TensorFile::read(const Tensor& tensor, std::size_t most_elemen
     if (!count || *count > most_elements)
         refuse(place(), fmt::format("has {} elements; accepted: up to {}",
                                     count ? std::to_string(*count) : "too many", most_elements));
-    if (tensor.storage >= contents_.storages.size() || tensor.strides.size() != tensor.shape.size())
+    if (tensor.storage >= contents.storages.size() || tensor.strides.size() != tensor.shape.size())
         refuse(place(), "is no tensor of this file");
-    const Bytes storage = bytes_of(contents_.storages[tensor.storage]);
+    const Bytes storage = bytes_of(contents.storages[tensor.storage]);
     if (!end || *end > storage.size() / (bits(tensor.dtype) / 8)) refuse(place(), "exceeds its storage");
-    return widened<Real>(tensor, storage, contents_.big_endian);
+    return widened<Real>(tensor, storage, contents.big_endian);
 }
 
 std::vector<double> TensorFile::read_doubles(const Tensor& tensor, std::size_t most_elements) const {
-    return read<double>(tensor, most_elements);
+    return inside_->read<double>(tensor, most_elements);
 }
 
 std::vector<float> TensorFile::read_floats(const Tensor& tensor, std::size_t most_elements) const {
-    return read<float>(tensor, most_elements);
+    return inside_->read<float>(tensor, most_elements);
 }
 
 }  // namespace spectra::weightfile

@@ -1,23 +1,27 @@
 #pragma once
 
-#include "weightfile/contents.hpp"
-#include "weightfile/zip.hpp"
+/// \file
+/// Weight files as people have them: what torch.save wrote, and safetensors. Read without Torch, without
+/// running anything that a file asks for, and without trust in what it says of itself.
+
+#include "weightfile/tensor.hpp"
+#include "weightfile/value.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-/// Weight files as people have them: what torch.save wrote, and safetensors. Read without Torch, without
-/// running anything that a file asks for, and without trust in what it says of itself.
 namespace spectra::weightfile {
 
+/// The formats that are recognised.
 enum class Kind {
-    safetensors,
-    torch_save,
+    safetensors,   ///< of Hugging Face
+    torch_save,    ///< of torch.save since version 1.6
     torch_script,  ///< recognised only: it is a program, and takes Torch to run
 };
 
@@ -37,13 +41,20 @@ public:
     /// The same of bytes in memory, which must outlive it; `name` stands for the file in messages.
     static TensorFile from_bytes(std::span<const std::byte> bytes, std::string name);
 
-    Kind kind() const { return kind_; }
+    /// Files can be moved, not copied. Tensors and values stay valid.
+    TensorFile(TensorFile&& other) noexcept;
+    /// Closes this file and takes over the other.
+    TensorFile& operator=(TensorFile&& other) noexcept;
+    ~TensorFile();
+
+    /// What the file was recognised as.
+    Kind kind() const;
     /// The file's name, as messages about it begin.
-    const std::string& where() const { return name_; }
+    const std::string& where() const;
     /// In the order of the file, every key once; none of a TorchScript module. The key of a torch.save file's
     /// tensor is the way to it through dicts and lists, joined by dots: "model.h.0.weight" of {"model":
     /// {"h.0.weight": …}}.
-    const std::vector<Tensor>& tensors() const { return contents_.tensors; }
+    const std::vector<Tensor>& tensors() const;
     /// Null where there is none of that key.
     const Tensor* find(std::string_view key) const;
     /// Refuses where there is none of that key.
@@ -57,11 +68,12 @@ public:
     std::vector<float> read_floats(const Tensor& tensor,
                                    std::size_t most_elements = default_most_elements) const;
 
+    /// Largest number of elements that is read where the caller names no other.
     static constexpr std::size_t default_most_elements = std::size_t{1} << 28;
 
     /// What the file holds beside and around its tensors: the object that torch.save was given; the
     /// `__metadata__` of safetensors, a dict of texts; None for a TorchScript module.
-    Value value() const { return {contents_.objects, contents_.objects.root}; }
+    Value value() const;
 
     /// Where the model's state dict begins in the keys: "model." of {model, optimizer, …}, "state_dict.", ""
     /// of a bare one and of safetensors. Looks for model, state_dict, model_state_dict, module, inside each
@@ -75,23 +87,10 @@ public:
     std::optional<std::int64_t> training_step() const;
 
 private:
-    TensorFile(std::string name, Bytes bytes) : name_(std::move(name)), bytes_(bytes) {}
-    void recognise();
-    void index_keys();
-    bool has_key_with(std::string_view prefix) const;
-    /// The key of the dict inside `dict` that holds the model, where there is one.
-    std::optional<std::string> inner_dict(const Value& dict, const std::string& prefix) const;
-    Bytes bytes_of(const Storage& storage) const;
-    template <class Real>
-    std::vector<Real> read(const Tensor& tensor, std::size_t most_elements) const;
+    struct Inside;  // the mapped file, its archive and what was read of it
+    explicit TensorFile(std::unique_ptr<Inside> inside);
 
-    std::string name_;
-    MappedFile mapped_;
-    Bytes bytes_;
-    Kind kind_ = Kind::safetensors;
-    ZipArchive archive_;
-    Contents contents_;
-    std::vector<std::size_t> by_key_;  ///< numbers of the tensors, sorted by key
+    std::unique_ptr<Inside> inside_;
 };
 
 }  // namespace spectra::weightfile

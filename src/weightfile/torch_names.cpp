@@ -1,5 +1,6 @@
 #include "weightfile/torch_names.hpp"
 
+#include "weightfile/bytes.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>

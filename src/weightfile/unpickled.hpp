@@ -1,5 +1,6 @@
 #pragma once
 
+#include "weightfile/objects.hpp"
 #include "weightfile/tensor.hpp"
 #include "weightfile/value.hpp"
 

@@ -1,76 +1,23 @@
 #pragma once
 
-#include "weightfile/dtype.hpp"
+/// \file
+/// What a weight file holds beside its tensors: dicts, lists, numbers and texts.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 namespace spectra::weightfile {
 
-/// Place in Objects. Objects hold each other by place and not by pointer: a list may contain itself, and
-/// nothing here recurses.
-using ObjectId = std::uint32_t;
+/// \cond INTERNAL
+struct Objects;  // objects.hpp
+/// \endcond
 
-struct None {};
-struct ByteText {
-    std::string bytes;
-};
-struct Sequence {
-    enum class Kind : std::uint8_t { list, tuple, set } kind = Kind::list;
-    std::vector<ObjectId> items;
-};
-/// In the order of the file. A later item of the same key counts.
-struct Dict {
-    std::vector<std::pair<ObjectId, ObjectId>> items;
-};
-/// Number of a tensor.
-struct TensorPlace {
-    std::size_t tensor = 0;
-};
-/// Number of a storage, and the dtype of its elements where it has one.
-struct StoragePlace {
-    std::size_t storage = 0;
-    std::optional<Dtype> dtype;
-};
-/// A class of storages.
-struct StorageType {
-    std::optional<Dtype> dtype;
-};
-/// A function or class that a file may name; nothing of it is ever run, we know what its results are.
-enum class Function : std::uint8_t {
-    ordered_dict,
-    set,
-    bytes,
-    encode,
-    size,
-    device,
-    tensor_class,
-    rebuild_tensor,
-    rebuild_tensor_v2,
-    rebuild_tensor_v3,
-    rebuild_parameter,
-    rebuild_parameter_with_state,
-    rebuild_from_type,
-    restore_type_tag,  ///< a value and the name of its type, from C++
-};
-
-using Object = std::variant<None, bool, std::int64_t, double, std::string, ByteText, Dtype, Sequence, Dict,
-                            TensorPlace, StoragePlace, StorageType, Function>;
-
-struct Objects {
-    std::vector<Object> all;
-    ObjectId root = 0;
-};
-
-/// What a file says beside its tensors: a look at one of its objects, good as long as the file stays
-/// where it is.
+/// What a file says beside its tensors: a look at one of its objects, good as long as the file is open.
 class Value {
 public:
+    /// What an object can be.
     enum class Kind {
         none,
         boolean,
@@ -87,17 +34,22 @@ public:
         other
     };
 
-    Value(const Objects& objects, ObjectId id) : objects_(&objects), id_(id) {}
+    /// Object number `id` of a file; TensorFile::value() gives the first.
+    Value(const Objects& objects, std::uint32_t id) : objects_(&objects), id_(id) {}
 
+    /// What it is.
     Kind kind() const;
 
-    // Nothing where it is of another kind.
+    /// Its value where it is a boolean, else nothing.
     std::optional<bool> boolean() const;
+    /// Its value where it is an integer, else nothing.
     std::optional<std::int64_t> integer() const;
-    /// A floating-point number, or an integer. Integers of more than 64 bits are floating-point here.
+    /// Its value where it is a floating-point number or an integer, else nothing. Integers of more than 64
+    /// bits are floating-point here.
     std::optional<double> number() const;
+    /// Its value where it is a text, else nothing.
     std::optional<std::string_view> text() const;
-    /// Of a dict, by a key that is text.
+    /// A dict's item by a key that is text; nothing where there is none.
     std::optional<Value> find(std::string_view key) const;
 
     /// Number of items of a list, tuple, set or dict; 0 for others.
@@ -107,13 +59,12 @@ public:
     /// Key k < size() of a dict.
     Value key(std::size_t k) const;
 
-    ObjectId id() const { return id_; }
+    /// Its number in the file: equal for one object in two places.
+    std::uint32_t id() const { return id_; }
 
 private:
-    const Object& object() const { return objects_->all[id_]; }
-
     const Objects* objects_;
-    ObjectId id_;
+    std::uint32_t id_;
 };
 
 /// "list", "text", … for messages.

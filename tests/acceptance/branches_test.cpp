@@ -3,7 +3,7 @@
 #include "dyson/law/theory.hpp"
 #include "montecarlo/run/simulate.hpp"
 #include "network/connection.hpp"
-#include "network/model_file.hpp"
+#include "network/from_json.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>

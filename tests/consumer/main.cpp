@@ -1,7 +1,7 @@
-#include "dyson/law/theory.hpp"
-#include "mixers/mixer.hpp"
-#include "montecarlo/run/simulate.hpp"
-#include "report/report.hpp"
+#include <jacobian_spectra/dyson/law/theory.hpp>
+#include <jacobian_spectra/mixers/mixer.hpp>
+#include <jacobian_spectra/montecarlo/run/simulate.hpp>
+#include <jacobian_spectra/report/report.hpp>
 
 #include <cmath>
 #include <cstdio>

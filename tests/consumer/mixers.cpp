@@ -1,4 +1,4 @@
-#include "mixers/mixer.hpp"
+#include <jacobian_spectra/mixers/mixer.hpp>
 
 #include <cmath>
 

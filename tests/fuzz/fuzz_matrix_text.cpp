@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "network/branch_law_file.hpp"
+#include "network/from_json.hpp"
 #include "network/mixer_file.hpp"
 #include "target.hpp"
 #include "use_mixers.hpp"

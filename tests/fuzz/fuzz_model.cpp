@@ -1,6 +1,7 @@
 #include "network/model_file.hpp"
 
 #include "base/text.hpp"
+#include "network/from_json.hpp"
 #include "target.hpp"
 
 #include <nlohmann/json.hpp>

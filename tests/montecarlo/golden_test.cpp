@@ -1,5 +1,5 @@
 #include "montecarlo/run/simulate.hpp"
-#include "network/model_file.hpp"
+#include "network/from_json.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

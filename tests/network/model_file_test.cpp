@@ -1,5 +1,6 @@
 #include "network/model_file.hpp"
 
+#include "network/from_json.hpp"
 #include "network/mean_field.hpp"
 #include "support/expect_refused.hpp"
 #include "support/temporary_folder.hpp"

@@ -1,5 +1,6 @@
 #include "random/stream.hpp"
 
+#include <Random123/philox.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

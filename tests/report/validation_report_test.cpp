@@ -4,6 +4,7 @@
 #include "support/measured_stack.hpp"
 #include "support/temporary_folder.hpp"
 #include "report/validation_figure.hpp"
+#include "report/validation_json.hpp"
 
 #include <gtest/gtest.h>
 
@@ -78,7 +79,8 @@ TEST(ValidationReport, FileHasTheTrainedGroup) {
 }
 
 TEST(ValidationReport, JsonKeepsThePromise) {
-    const auto object = validation_json(example("window>=0.1"));
+    const auto validation = example("window>=0.1");
+    const auto object = validation_json(validation);
     for (const char* key : {"layout", "layers", "streams", "mixers", "composite", "measured", "predicted",
                             "agreement", "verdict", "reasons"})
         EXPECT_TRUE(object.contains(key)) << key;
@@ -89,6 +91,7 @@ TEST(ValidationReport, JsonKeepsThePromise) {
         EXPECT_TRUE(object["composite"].contains(key)) << key;
     EXPECT_TRUE(object["agreement"]["wasserstein1"].is_number());
     EXPECT_EQ(object["verdict"], "PASS");
+    EXPECT_EQ(nlohmann::ordered_json::parse(to_json(validation)), object);
     EXPECT_TRUE(object["reasons"].empty());
     EXPECT_EQ(object["layers"], 4);
 }

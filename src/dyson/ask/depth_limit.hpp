@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// How deep a network can go before too many of its singular values collapse.
+
 #include "network/network.hpp"
 
 #include <functional>
@@ -7,19 +10,21 @@
 
 namespace spectra::dyson {
 
+/// What a network must keep, and how far to look.
 struct DepthLimitOptions {
     double keep = 0.9;   ///< least share of the singular values …
     double above = 0.1;  ///< … that are at least this large
-    int max_depth = 1000;
+    int max_depth = 1000;     ///< deepest network to look at
     bool look_behind = true;  ///< evaluate a few depths behind the first failure too
-    std::function<bool(int)> proceed =
-        {};  ///< asked before every depth, with that depth; false ends the search
+    /// Asked before every depth, with that depth; false ends the search.
+    std::function<bool(int)> proceed = {};
 };
 
+/// One depth that was evaluated.
 struct DepthPoint {
-    int depth = 0;
-    double share = 0;  ///< of the singular values at or above the threshold: 1 − F
-    bool certified = false;
+    int depth = 0;           ///< L
+    double share = 0;        ///< of the singular values at or above the threshold: 1 − F
+    bool certified = false;  ///< the share is
 };
 
 /// How deep a network can go.

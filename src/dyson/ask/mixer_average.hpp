@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// How much the law depends on the random draw of the mixers.
+
 #include "dyson/law/theory.hpp"
 #include "network/network.hpp"
 #include "spectrum/spectrum.hpp"
@@ -13,14 +16,16 @@ namespace spectra::dyson {
 /// could be. Means and sample standard deviations over the draws that are certified; the standard error of a
 /// mean is its deviation over √certified.
 struct Average {
-    int draws = 0;  ///< solved
-    int requested = 0;
+    int draws = 0;      ///< solved
+    int requested = 0;  ///< asked for
     int certified = 0;  ///< of those solved: the others are left out
-    Metrics mean, deviation;
+    Metrics mean;       ///< over the certified draws
+    Metrics deviation;  ///< standard deviation over them
 
     /// Mass per ln s in cells of one grid common to all draws, atoms at finite places included.
     std::vector<double> log_s;  ///< middles of the cells
-    std::vector<double> density_log_mean, density_log_deviation;
+    std::vector<double> density_log_mean;       ///< mean over the certified draws
+    std::vector<double> density_log_deviation;  ///< standard deviation over them
     double mass_below_range = 0;  ///< mean mass below the first cell
 };
 

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Derivatives of the metrics with respect to every mixer and every noise of a network.
+
 #include "network/network.hpp"
 
 #include <Eigen/Core>
@@ -14,7 +17,7 @@ namespace spectra::dyson {
 struct Sensitivity {
     std::vector<double> sigma2;           ///< ∂/∂σ_l²
     std::vector<Eigen::MatrixXd> mixers;  ///< ∂/∂(A_l)_ij, every entry on its own
-    bool certified = false;
+    bool certified = false;               ///< every point it was found from is
 };
 
 /// The sensitivities of the operator-valued law's metrics (spectrum.hpp), for every branch.
@@ -32,14 +35,19 @@ struct Sensitivity {
 /// moving with σ_l: there is no derivative (NaN) by a σ_l² = 0 where others of its set are not, and where all
 /// are they move together. log_mean has no derivative where it is −∞ (NaN).
 struct Sensitivities {
-    Sensitivity mean_square, log_mean, window, collapsed;
+    Sensitivity mean_square;  ///< of Metrics::mean_square
+    Sensitivity log_mean;     ///< of Metrics::log_mean
+    Sensitivity window;       ///< of Metrics::window
+    Sensitivity collapsed;    ///< of Metrics::collapsed
 
     /// By the names of the metrics, in the order users see them.
     std::vector<std::pair<std::string, const Sensitivity*>> by_name() const;
+    /// Whether all of them are.
     bool certified() const;
 };
 
-/// Throws std::invalid_argument where a layer is zero (J = 0), or a tied network too large (theory.hpp).
+/// The sensitivities of a checked network. Throws std::invalid_argument where a layer is zero (J = 0), or a
+/// tied network too large (theory.hpp).
 Sensitivities sensitivities(const Network& network);
 
 /// ∂F/∂… at each s.

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Point masses of the law, exactly.
+
 #include "network/network.hpp"
 #include "spectrum/spectrum.hpp"
 
@@ -29,7 +32,7 @@ namespace spectra::dyson {
 ///
 ///   J acts on it as B, so the singular values of B on U are atoms of mass 1/n each, however small.
 ///
-/// parallel::Ranks are decided at 1e-10 of the norm of what is looked at, one layer at a time.
+/// Ranks are decided at 1e-10 of the norm of what is looked at, one layer at a time.
 ///
 /// Lower bounds, not values: at zero for activations of several layers with singular mixers, and for
 /// given singular values that vanish in several layers or in hyper-connections of several layers;

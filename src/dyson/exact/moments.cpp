@@ -1,6 +1,7 @@
 #include "dyson/exact/moments.hpp"
 
 #include "dyson/exact/layer_branch.hpp"
+#include "dyson/exact/mixer_values.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/SVD>

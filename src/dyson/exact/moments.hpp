@@ -1,13 +1,14 @@
 #pragma once
 
+/// \file
+/// Exact consequences of the chain that need no Green's function: moments, and how the density vanishes at
+/// zero. Where a branch has no known formula the answer is empty.
+
 #include "dyson/exact/atoms.hpp"
-#include "dyson/exact/mixer_values.hpp"
 #include "network/network.hpp"
 
 #include <optional>
 
-/// Exact consequences of the chain that need no Green's function. Where a branch has no known formula the
-/// answer is empty.
 namespace spectra::dyson {
 
 /// E s² of the operator-valued law. With η_l(T) = E X_l (T ⊗ 1) X_lᵀ the covariance of a branch,

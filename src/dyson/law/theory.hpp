@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Solves the theory of a network: its law of singular values with a certificate. The entry point of dyson/.
+
 #include "dyson/law/unresolved_mass.hpp"
 #include "network/network.hpp"
 #include "spectrum/certificate.hpp"
@@ -31,12 +34,13 @@ void check(const Network& network, Method method);
 
 /// Points chosen by the user instead of the adaptive grid.
 struct Grid {
-    double min = 0;  ///< in s
-    double max = 0;
-    int points = 0;
-    bool logarithmic = false;
+    double min = 0;            ///< first point, in s
+    double max = 0;            ///< last point, in s
+    int points = 0;            ///< how many
+    bool logarithmic = false;  ///< equally spaced in ln s instead of s
 };
 
+/// What solve() computes and how accurately. The defaults give the certified law.
 struct Options {
     double eta = 0;            ///< 0: the density itself; > 0: smoothed at Im ω = eta
     std::optional<Grid> grid;  ///< none: adaptive
@@ -47,60 +51,65 @@ struct Options {
 
 /// Point by point, what is drawn and written.
 struct Curve {
-    std::vector<double> log_s;
-    std::vector<double> density_log;  ///< with respect to ln s
-    std::vector<std::complex<double>> omega;
-    std::vector<std::complex<double>> g;
-    std::vector<double> residual;  ///< last Newton step relative to the unknowns
-    std::vector<double> floor;     ///< what rounding allows of that step, where it is above 1e-10; else 0
-    std::vector<int> iterations;   ///< Newton steps spent on the point
-    std::vector<std::uint8_t> certified;
+    std::vector<double> log_s;                ///< ln of the points
+    std::vector<double> density_log;          ///< density with respect to ln s
+    std::vector<std::complex<double>> omega;  ///< where the equation was solved: s + i·eta
+    std::vector<std::complex<double>> g;      ///< the Green's function there
+    std::vector<double> residual;             ///< last Newton step relative to the unknowns
+    std::vector<double> floor;    ///< what rounding allows of that step, where it is above 1e-10; else 0
+    std::vector<int> iterations;  ///< Newton steps spent on the point
+    std::vector<std::uint8_t> certified;  ///< 1 where the point was shown to be the right solution
 
+    /// Number of points.
     std::size_t size() const { return log_s.size(); }
 };
 
 /// How a solve ended. The defaults mean that nothing was solved.
 struct Summary : Certificate {
-    int points = 0;
-    int uncertified = 0;
+    int points = 0;         ///< solved
+    int uncertified = 0;    ///< of these, without a certificate
     long newton_steps = 0;  ///< over the whole solve, searches for edges included
     long passes = 0;        ///< elimination passes, or their equal in time
     int descents = 0;       ///< points that needed the descent from the companion line
-    double mass = 0;
-    double mean_square = 0;        ///< of the solved law
-    double mean_square_exact = 0;  ///< by the moment recursion (for this method)
-    double log_mean = 0;
-    std::optional<double> log_mean_exact = {};       ///< where a formula is known
+    double mass = 0;        ///< of the solved law: 1 up to the solver's error
+    double mean_square = 0;                          ///< E s² of the solved law
+    double mean_square_exact = 0;                    ///< E s² by the moment recursion (for this method)
+    double log_mean = 0;                             ///< E ln s of the solved law
+    std::optional<double> log_mean_exact = {};       ///< E ln s, where a formula is known
     std::optional<double> mean_fourth_exact = {};    ///< E s⁴, where a formula is known
-    double mean_fourth = 0;                          ///< of the solved law
+    double mean_fourth = 0;                          ///< E s⁴ of the solved law
     std::optional<double> tail_exponent_exact = {};  ///< of the density per ln s at small s: 2/(1 + κ)
     double tail_exponent = 0;                        ///< of the law below the solved points; 0: none there
     /// The lowest part of the law where only its mass is known (unresolved.hpp); the rest is certified.
     std::optional<Unresolved> unresolved = {};
     std::optional<double> average_error = {};  ///< activations: relative error of g by the sampled sites
-    double largest_residual = 0;
-    double seconds = 0;
+    double largest_residual = 0;               ///< over all points
+    double seconds = 0;                        ///< that the solve took
 };
 
 /// A theory's answer for one network.
 struct Theory {
-    Method method = Method::operator_valued;
+    Method method = Method::operator_valued;  ///< which theory
     Spectrum law;  ///< the law itself, whatever eta: metrics and moments come from it
     Curve curve;   ///< what was asked for: the law's own grid, a user's grid, or the smoothed density
-    double eta = 0;
-    Summary summary;
+    double eta = 0;   ///< smoothing of the curve (Options::eta)
+    Summary summary;  ///< how the solve ended, certificate included
 };
 
+/// The law of a checked network by one of the theories. A law that could not be certified is returned all the
+/// same, and its Summary reports why. Throws std::invalid_argument where check() does.
 Theory solve(const Network& network, Method method, const Options& options = {});
 
 /// g(ω) by the chain at given points of the upper half plane; NaN where it is not certified.
 struct Green {
-    std::vector<std::complex<double>> omega, g;
-    std::vector<double> residual;
-    std::vector<int> iterations;
-    std::vector<std::uint8_t> certified;
+    std::vector<std::complex<double>> omega;  ///< the points
+    std::vector<std::complex<double>> g;      ///< g there
+    std::vector<double> residual;             ///< last Newton step relative to the unknowns
+    std::vector<int> iterations;              ///< Newton steps spent on the point
+    std::vector<std::uint8_t> certified;      ///< 1 where the point was shown to be the right solution
 };
 
+/// g(ω) of a checked network at the given points, each in the upper half plane.
 Green green(const Network& network, const std::vector<std::complex<double>>& omega,
             const Options& options = {});
 

@@ -1,10 +1,13 @@
 #pragma once
 
+/// \file
+/// The part of a law where rounding hides the density.
+
 namespace spectra::dyson {
 
 /// The lowest part of a law whose mass is known and whose density is not.
 struct Unresolved {
-    double mass = 0;
+    double mass = 0;       ///< its share of the singular values
     double log_below = 0;  ///< all of it lies below this ln s
 };
 

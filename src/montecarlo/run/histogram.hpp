@@ -10,19 +10,6 @@
 
 namespace spectra::montecarlo {
 
-/// What a histogram has counted, from the first occupied bin to the last (one empty bin if there is none):
-/// integers, exact as doubles up to 2^53. Enough to go on counting.
-struct Counts {
-    std::vector<double> edges;          ///< B + 1
-    std::vector<double> counts;         ///< B, of all samples
-    std::vector<double> count_squares;  ///< B, Σ over samples of the square of their own count
-    /// B + 1, at the edges: Σ over samples of the square of the number of their values below the edge.
-    std::vector<double> cumulative_squares;
-    double below = 0, above = 0;  ///< values outside the histogram's range
-
-    bool operator==(const Counts&) const = default;
-};
-
 /// Counts in bins, sample by sample. With Σc and Σc² of every bin, and the same of the number of values
 /// below every edge, come standard errors over samples; memory does not depend on how many there are.
 class Bins {

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Simulates a network: draws Jacobians and finds their singular values. The entry point of montecarlo/.
+
 #include "montecarlo/run/simulation.hpp"
 
 #include <cstddef>
@@ -14,9 +17,10 @@ struct DensityEstimate {
     std::vector<double> standard_error;  ///< B
 };
 
-/// Of ln s in bins of 1/128 (LogHistogram) or of s (LinearHistogram): the same whether values or a histogram
-/// were kept. Empty without samples.
+/// The density of ln s in bins of width 1/128: the same whether values or a histogram were kept. Empty
+/// without samples.
 DensityEstimate log_density_estimate(const Simulation& simulation);
+/// The density of s in bins of 1/128 of the power of two nearest the root mean square, as above.
 DensityEstimate linear_density_estimate(const Simulation& simulation);
 
 /// Bytes of this process's memory that the run will need (the largest std::size_t where that overflows); a

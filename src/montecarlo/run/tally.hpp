@@ -1,5 +1,6 @@
 #pragma once
 
+#include "montecarlo/run/histogram.hpp"
 #include "montecarlo/run/simulation.hpp"
 
 #include <optional>

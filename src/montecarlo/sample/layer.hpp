@@ -1,5 +1,6 @@
 #pragma once
 
+#include "montecarlo/sample/slopes.hpp"
 #include "network/network.hpp"
 
 #include <Eigen/Core>
@@ -10,11 +11,6 @@
 #include <vector>
 
 namespace spectra::montecarlo {
-
-/// Where the slopes φ'(h) of an activation come from: drawn, from their law under h ~ N(0, q), as the theory
-/// takes them; or propagated, h = W x of the network run forward with the weights of the Jacobian
-/// (forward.hpp), as they are.
-enum class Slopes { drawn, propagated };
 
 /// Where X = D W: the law of D's diagonal and the size of W's entries.
 struct Neurons {

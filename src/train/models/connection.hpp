@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The residual connections around a branch: hyper-connections, mixers, and plain residuals.
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,14 +30,18 @@ class Connection : public torch::nn::Module {
 public:
     /// F = core ∘ norm, both (B, T, width) → (B, T, width).
     struct Branch {
-        std::function<torch::Tensor(const torch::Tensor&)> norm, core;
+        std::function<torch::Tensor(const torch::Tensor&)> norm;  ///< applied first
+        std::function<torch::Tensor(const torch::Tensor&)> core;  ///< attention or MLP
+        /// F(x).
         torch::Tensor operator()(const torch::Tensor& x) const { return core(norm(x)); }
     };
 
     /// The next state and, where the mixer has one, its regulariser averaged over inputs (else undefined).
     struct Output {
-        torch::Tensor state, penalty;
+        torch::Tensor state;    ///< (B, T, C)
+        torch::Tensor penalty;  ///< a scalar, or undefined
     };
+    /// The next state.
     virtual Output forward(const torch::Tensor& x, const Branch& branch) = 0;
 
     /// A, pre and post at this input: what forward() applies.
@@ -60,18 +67,19 @@ public:
 struct ConnectionConfig {
     std::string architecture;  ///< gpt ddl mhc mhc-lite jpmhc edelta edelta-stream shc hc mgt, or mixer
     std::string mixer;         ///< family of architecture "mixer" (and of "recursive" models)
-    int64_t channels = 128;
-    int64_t streams = 4;
+    int64_t channels = 128;    ///< C
+    int64_t streams = 4;       ///< n
     int64_t layer = 0;  ///< of the sublayer, from 0: hyper-connections start by reading stream layer mod n
-    Pooling pooling = Pooling::causal;
+    Pooling pooling = Pooling::causal;  ///< how an input-dependent operator sees its input
     bool published_start = false;  ///< EΔ's projections from N(0, .02) as that code does, not the identity
     bool static_mappings = false;  ///< hyper-connections whose mixer, pre and post see no input: H̃ = b
-    MixerOptions mixer_options = {};
+    MixerOptions mixer_options = {};  ///< of the mixer family
 };
 
 /// Whether such a model's connections are hyper-connections: those whose mappings may be static.
 bool has_hyper_connections(const std::string& architecture);
 
+/// The connection of an architecture. Throws std::invalid_argument for an unknown one.
 std::shared_ptr<Connection> make_connection(const ConnectionConfig& config);
 /// The name a block registers its connection by, before "_attn" or "_mlp": geo, jpmhc, mhc, delta, ….
 std::string connection_name(const ConnectionConfig& config);

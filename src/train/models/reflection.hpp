@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The operators of the reflection task, without a branch.
+
 #include <memory>
 #include <string>
 
@@ -12,14 +15,18 @@ namespace spectra::train {
 /// from Y₀ = I) and edelta (γ Q + (1 − γ) H₂, u and v orthonormalised).
 class ReflectionModel : public torch::nn::Module {
 public:
+    /// What forward() gives.
     struct Output {
-        torch::Tensor prediction, penalty;  ///< penalty: λ · mean 4γ(1−γ), undefined without a gate
-        torch::Tensor gate, beta;           ///< (B, 1), or undefined
+        torch::Tensor prediction;  ///< y, (B, d)
+        torch::Tensor penalty;     ///< λ · mean 4γ(1−γ), undefined without a gate
+        torch::Tensor gate;        ///< γ, (B, 1), or undefined
+        torch::Tensor beta;        ///< β, (B, 1), or undefined
     };
+    /// y = A(x) x of rows x, (B, d).
     virtual Output forward(const torch::Tensor& x) = 0;
 };
 
-/// gate_weight: λ of the regulariser; gate_bias: where γ starts.
+/// The operator of an architecture. gate_weight: λ of the regulariser; gate_bias: where γ starts.
 std::shared_ptr<ReflectionModel> make_reflection_model(const std::string& architecture, int64_t dimension,
                                                        int64_t hidden = 128, double gate_weight = 0.5,
                                                        double gate_bias = -1.5);

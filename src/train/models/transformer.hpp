@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// A transformer with any of the residual connections.
+
 #include <array>
 #include <cstdint>
 #include <string>
@@ -12,23 +15,22 @@ namespace spectra::train {
 
 /// A pre-norm transformer whose residual connections are any of the connections.
 struct ModelConfig {
-    std::string architecture = "gpt";
-    std::string mixer;  ///< of a plain stack with that mixer, and of recursive models
-    int64_t layers = 9;
-    int64_t cycles = 1;  ///< how often the blocks are applied, weights shared
-    int64_t channels = 128;
-    int64_t streams = 4;
-    int64_t heads = 4;
-    bool rotary = false;  ///< positions by rotation of queries and keys; else a learned table
-    Pooling pooling = Pooling::causal;
-    bool published_start = false;
+    std::string architecture = "gpt";   ///< of architecture_names()
+    std::string mixer;                  ///< of a plain stack with that mixer, and of recursive models
+    int64_t layers = 9;                 ///< blocks
+    int64_t cycles = 1;                 ///< how often the blocks are applied, weights shared
+    int64_t channels = 128;             ///< C, of a state
+    int64_t streams = 4;                ///< n
+    int64_t heads = 4;                  ///< of attention
+    bool rotary = false;                ///< positions by rotation of queries and keys; else a learned table
+    Pooling pooling = Pooling::causal;  ///< how input-dependent operators see their input
+    bool published_start = false;       ///< ConnectionConfig::published_start
     bool static_mappings = false;    ///< of hyper-connections: mixer, pre and post see no input
     bool checkpoint_blocks = false;  ///< keep only the states between blocks, compute the rest again
-    MixerOptions mixer_options = {};
+    MixerOptions mixer_options = {};  ///< of the mixer family
 
-    // What goes in and out: vectors of `dimension` numbers, or tokens of that many kinds.
-    bool tokens = false;
-    int64_t dimension = 16;
+    bool tokens = false;     ///< inputs and outputs are tokens, not vectors
+    int64_t dimension = 16;  ///< numbers of a vector, or kinds of tokens
     int64_t context = 256;  ///< rows of the position table: tokens + 1
 };
 
@@ -38,15 +40,19 @@ const std::vector<std::string>& architecture_names();
 /// The published widths and depths (about 1.8 M parameters), for an architecture or a mixer's stack.
 ModelConfig matched_config(const std::string& architecture, const std::string& mixer = "");
 
+/// Attention and MLP, each inside its residual connection.
 class Block : public torch::nn::Module {
 public:
+    /// Block number `layer`, from 0.
     Block(const ModelConfig& config, int64_t layer);
+    /// The state after the block, (B, T, C) → (B, T, C).
     Connection::Output forward(const torch::Tensor& x);
 
     /// One sublayer, 0 attention, 1 MLP: what validation takes apart.
     Connection& connection(int sublayer) const {
         return *(sublayer == 0 ? attn_connection_ : mlp_connection_);
     }
+    /// The branch of a sublayer.
     Connection::Branch branch(int sublayer);
     /// The same for token t alone, (B, 1, width) → (B, 1, width), where the core is given `fed` (1, T, width)
     /// of the others: their keys and values are made once, and a row costs O(T width) beside its projections.
@@ -71,6 +77,7 @@ public:
     /// .02/√(2 layers cycles), biases 0, then each connection's own start.
     explicit Transformer(const ModelConfig& config);
 
+    /// What forward() gives.
     struct Output {
         torch::Tensor prediction;  ///< (B, T, dimension): vectors, or logits
         torch::Tensor penalty;     ///< Σ over sublayers of their mean regularisers, or undefined
@@ -78,19 +85,24 @@ public:
     /// x: (B, T, dimension) numbers or (B, T) tokens.
     Output forward(const torch::Tensor& x);
 
-    // The same in three steps: what comes before the first block, the blocks, what comes after the last.
+    /// First step of forward(): what comes before the first block.
     torch::Tensor embed(const torch::Tensor& x);
+    /// Second step: the blocks.
     Connection::Output propagate(const torch::Tensor& state);
+    /// Third step: what comes after the last block.
     torch::Tensor read_out(const torch::Tensor& state);
 
-    /// Sublayer by sublayer, cycles included: see(connection, state before, state after).
+    /// Called with a connection, the state before it and the state after it.
     using See = std::function<void(Connection&, const torch::Tensor&, const torch::Tensor&)>;
+    /// Runs the blocks sublayer by sublayer, cycles included, and calls `see` after each.
     void walk(const torch::Tensor& state, const See& see);
 
     /// The connections' orthonormal frames: parameters that descent must keep orthonormal.
     std::vector<torch::Tensor> frames() const;
 
+    /// As it was made.
     const ModelConfig& config() const { return config_; }
+    /// First applied first.
     const std::vector<std::shared_ptr<Block>>& blocks() const { return blocks_; }
 
 private:

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Descent that keeps orthonormal frames orthonormal.
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -9,11 +12,12 @@
 
 namespace spectra::train {
 
+/// The numbers of CayleyAdam.
 struct CayleyAdamOptions {
-    double learning_rate = 0.01;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double epsilon = 1e-8;
+    double learning_rate = 0.01;  ///< α
+    double beta1 = 0.9;           ///< β₁, of the momentum
+    double beta2 = 0.999;         ///< β₂, of the second moment
+    double epsilon = 1e-8;        ///< ε
     /// Divide by the running root mean square of each entry. Then the path depends on the basis of the frame.
     bool adaptive = false;
     /// Fixed-point steps of the retraction (published: 2, which needs α‖W‖ < 2); 0: exact.
@@ -32,12 +36,14 @@ struct CayleyAdamOptions {
 /// fixed-point steps QR corrects more, and that holds to O(α³).
 class CayleyAdam {
 public:
+    /// Before the first step.
     explicit CayleyAdam(CayleyAdamOptions options = {}) : options_(options) {}
 
     /// Moves every frame (…, n, p) in place, without a graph. The first call sets the number and shapes of
     /// the frames; std::invalid_argument where a later one differs.
     void step(const std::vector<torch::Tensor>& frames, const std::vector<torch::Tensor>& gradients);
 
+    /// May be changed between steps.
     CayleyAdamOptions& options() { return options_; }
 
     /// "step", "momentum.0", "second.0", …: what a checkpoint must hold. Empty before the first step.

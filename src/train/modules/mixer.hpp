@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Differentiable mixers: from raw numbers to matrices, family by family.
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -38,7 +41,9 @@ public:
     Mixer& operator=(const Mixer&) = delete;
     virtual ~Mixer() = default;
 
+    /// The family's name.
     const std::string& name() const { return name_; }
+    /// n.
     int64_t streams() const { return streams_; }
 
     /// Raw numbers per matrix.
@@ -64,6 +69,7 @@ public:
     virtual double defect(const torch::Tensor& matrices) const = 0;
 
 protected:
+    /// For families.
     Mixer(std::string name, int64_t streams) : name_(std::move(name)), streams_(streams) {}
 
     /// matrix(), after the raw numbers were checked and widened.
@@ -77,8 +83,8 @@ private:
 /// The families' names, in the order users see them.
 const std::vector<std::string>& mixer_names();
 
-/// Throws std::invalid_argument for an unknown name (the message lists the names) and for options that the
-/// family cannot take.
+/// The family of that name. Throws std::invalid_argument for an unknown one (the message lists the names) and
+/// for options that the family cannot take.
 std::unique_ptr<Mixer> make_mixer(const std::string& name, int64_t streams, const MixerOptions& options = {});
 
 }  // namespace spectra::train

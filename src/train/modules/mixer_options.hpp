@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The options of differentiable mixers.
+
 namespace spectra::train {
 
 /// How the families turn raw numbers into matrices. Each field says which family reads it.
@@ -8,7 +11,7 @@ struct MixerOptions {
     enum class Backward { direct, gauss_seidel, unrolled };
 
     int sinkhorn_iterations = 20;  ///< bistochastic: sweeps; 0: to tolerance
-    Backward sinkhorn_backward = Backward::direct;
+    Backward sinkhorn_backward = Backward::direct;  ///< bistochastic: of the gradient
     int gauss_seidel_sweeps = 16;  ///< bistochastic with gauss_seidel
     double temperature = 1.0;      ///< bistochastic, permutation: logits are divided by it
     int cayley_iterations = 2;     ///< cayley: fixed-point steps; 0: exact
