@@ -180,7 +180,7 @@ std::string read_text(const std::filesystem::path& path) {
     if (!std::filesystem::exists(status))
         throw std::invalid_argument(fmt::format("{}: no such file", path.string()));
     if (std::filesystem::is_directory(status))
-        throw std::invalid_argument(fmt::format("{}: is a folder; accepted: a file", path.string()));
+        throw std::invalid_argument(fmt::format("{}: is a folder, not a file", path.string()));
     std::ifstream file(path, std::ios::binary);
     if (!file) throw std::invalid_argument(fmt::format("{}: cannot be opened for reading", path.string()));
 
@@ -219,8 +219,8 @@ std::vector<double> numbers_of_line(std::string_view line, std::size_t number, c
                                     const char* formats) {
     if (line.find(',') != std::string_view::npos && line.find(';') != std::string_view::npos)
         throw std::invalid_argument(fmt::format(
-            "{}: line {} has both ',' and ';'; accepted: one of them between entries, and decimal points",
-            where, number));
+            "{}: line {} has both ',' and ';'; use one of them between entries, and decimal points", where,
+            number));
     std::vector<double> row;
     for (const auto field : split_fields(line)) {
         if (field.empty())
@@ -228,7 +228,7 @@ std::vector<double> numbers_of_line(std::string_view line, std::size_t number, c
                 fmt::format("{}: line {}: entry {} is empty", where, number, row.size() + 1));
         const auto value = parse_number(field);
         if (!value)
-            throw std::invalid_argument(fmt::format("{}: line {}: {} is not a number; accepted: {}", where,
+            throw std::invalid_argument(fmt::format("{}: line {}: {} is not a number; expected {}", where,
                                                     number, in_quotes(field), formats));
         row.push_back(*value);
     }
@@ -248,15 +248,13 @@ nlohmann::json parse_json(const std::string& text, const std::string& where) {
         const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
         if (starts_like_non_finite(text, at) || (at > 0 && starts_like_non_finite(text, at - 1)))
             throw std::invalid_argument(
-                fmt::format("{}: line {}: NaN or infinity; accepted: finite numbers", where, line));
+                fmt::format("{}: line {}: NaN or infinity; numbers must be finite", where, line));
         if (at >= text.size())
-            throw std::invalid_argument(
-                fmt::format("{}: not JSON: it ends too early (line {})", where, line));
+            throw std::invalid_argument(fmt::format("{}: not JSON: unexpected end (line {})", where, line));
         throw std::invalid_argument(fmt::format("{}: not JSON: unexpected {} at line {}", where,
                                                 in_quotes(text.substr(at, 12)), line));
     } catch (const nlohmann::json::out_of_range& error) {
-        throw std::invalid_argument(
-            fmt::format("{}: a number is too large; accepted: finite numbers", where));
+        throw std::invalid_argument(fmt::format("{}: a number is too large; numbers must be finite", where));
     } catch (const nlohmann::json::exception& error) {
         throw std::invalid_argument(fmt::format("{}: not JSON", where));
     }

@@ -77,11 +77,13 @@ bool survives_trial(const std::filesystem::path& path, const std::function<void(
     }
     const pid_t child = ::fork();
     if (child < 0)
-        throw std::runtime_error(path.string() + ": no process to try it in: " + std::strerror(errno));
+        throw std::runtime_error(path.string() +
+                                 ": cannot start a process to test the file: " + std::strerror(errno));
     if (child == 0) run(read);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) throw std::runtime_error(path.string() + ": lost the process that tried it");
+        if (errno != EINTR)
+            throw std::runtime_error(path.string() + ": lost contact with the process that tested the file");
     const bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (good && before && before == state_of(path)) {
         const std::scoped_lock lock(mutex);

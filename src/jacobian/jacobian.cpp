@@ -76,7 +76,7 @@ Tensor replicated(const Tensor& x, int64_t rows) {
 Tensor rows_of(const BatchFunction& f, const Tensor& batch) {
     const auto y = f(batch);
     if (y.dim() == 0 || y.size(0) != batch.size(0))
-        throw std::invalid_argument(fmt::format("a function of {} inputs gave a result of shape ({})",
+        throw std::invalid_argument(fmt::format("a function of {} inputs returned a result of shape ({})",
                                                 batch.size(0), fmt::join(y.sizes(), ", ")));
     return y.reshape({y.size(0), -1});
 }
@@ -204,7 +204,7 @@ void JacobianOperator::settle_forward() {
         } catch (const std::exception& error) {
             if (!wide)
                 throw std::invalid_argument(
-                    "products with the Jacobian: an operation's gradient cannot be differentiated, and "
+                    "products with the Jacobian: the gradient of an operation cannot be differentiated, and "
                     "differences in single precision would be wrong by 1e-3; use double precision");
             forward_ = Forward::differences;
         }

@@ -102,7 +102,7 @@ Tensor first_tensor(const c10::IValue& value, const std::string& where) {
     if (value.isTuple() && !value.toTupleRef().elements().empty())
         return first_tensor(value.toTupleRef().elements()[0], where);
     if (value.isTensorList() && !value.toTensorVector().empty()) return value.toTensorVector().front();
-    refuse(where, fmt::format("gives a {}; a tensor, or a tuple or list that begins with one, is needed",
+    refuse(where, fmt::format("returns a {}; must be a tensor, or a tuple or list that begins with one",
                               value.tagKind()));
 }
 
@@ -129,9 +129,8 @@ ScriptModule::ScriptModule(const std::filesystem::path& file, torch::Device devi
     const auto format = format_version(archive, root);
     constexpr auto newest = caffe2::serialize::kMaxSupportedFileFormatVersion;
     if (format && *format > newest)
-        refuse(where_,
-               fmt::format("is in format {} of a newer PyTorch; this program's Torch {} reads up to {}",
-                           *format, TORCH_VERSION, newest));
+        refuse(where_, fmt::format("has format {} of a newer PyTorch; this program's Torch {} reads up to {}",
+                                   *format, TORCH_VERSION, newest));
     try {
         module_ = std::make_shared<torch::jit::Module>(
             torch::jit::load(std::make_shared<BytesReader>(bytes), device));
@@ -176,7 +175,7 @@ bool ScriptModule::runs(const Tensor& x) const {
 
 ScriptModule::Result ScriptModule::law(const Tensor& input, const Options& options) const {
     if (!input.is_floating_point())
-        refuse(where_, fmt::format("cannot be differentiated with respect to {} numbers; give it floats",
+        refuse(where_, fmt::format("cannot be differentiated with respect to {} numbers; use floating point",
                                    c10::toString(input.scalar_type())));
     Result out;
     std::optional<Retyped> widened;
@@ -216,7 +215,7 @@ Tensor read_input(const std::filesystem::path& file) {
         if (chosen == nullptr) chosen = opened.find(key);
     if (chosen == nullptr)
         refuse(opened.where(),
-               fmt::format("has {} tensors; one, or one of key \"input\" or \"x\", is needed", all.size()));
+               fmt::format("has {} tensors; expected one, or one with key \"input\" or \"x\"", all.size()));
     const auto values = opened.read_doubles(*chosen);
     std::vector<int64_t> shape(chosen->shape.begin(), chosen->shape.end());
     auto out = torch::empty(shape, torch::kDouble);

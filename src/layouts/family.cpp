@@ -111,7 +111,7 @@ Mixer mixer_of(std::string_view family, const VectorXd& raw, int streams, const 
         return hybrid(raw.head(n), raw.segment(n, n), softplus(raw(2 * n)), raw.segment(2 * n + 1, n),
                       sigmoid(raw(3 * n + 1)));
     if (family == "identity") return identity(n);
-    throw std::invalid_argument("mixer family '" + std::string(family) + "' is not known");
+    throw std::invalid_argument("unknown mixer family '" + std::string(family) + "'");
 }
 
 double sigmoid(double x) {

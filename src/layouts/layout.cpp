@@ -39,7 +39,7 @@ Index rows_of(const Weights& weights, const std::string& key) {
 void set_width(const Weights& weights, const std::string& key, Index channels, int streams, Stack& stack) {
     if (streams == 0 || channels == 0 || channels % streams != 0)
         weights.refuse(weights.at(key),
-                       fmt::format("has {} channels, which {} streams do not divide", channels, streams));
+                       fmt::format("has {} channels, not a multiple of its {} streams", channels, streams));
     stack.width = static_cast<int>(channels) / streams;
 }
 
@@ -78,7 +78,7 @@ void add_connection(const Weights& weights, Connection connection, Stack& stack)
     if (stack.streams == 0) stack.streams = n;
     if (stack.streams != n)
         weights.refuse(fmt::format(
-            "the mixer of {} has {} streams, but {} has {}; accepted: mixers of one size",
+            "the mixer of {} has {} streams, but {} has {}; mixers must have the same size",
             in_quotes(connection.name), n, in_quotes(stack.connections.front().name), stack.streams));
     stack.connections.push_back(std::move(connection));
 }

@@ -61,8 +61,8 @@ void read(const Weights& weights, const InputPoint& input, Stack& stack) {
     });
     if (stack.connections.empty() && any_key(weights, "delta_attn.k_net.2.weight"))
         weights.refuse(
-            "a DDL model: its operator I − βkkᵀ acts on all channels, and there are no streams "
-            "that a mixer would mix");
+            "is a DDL model: its operator I − βkkᵀ acts on all channels, so it has no streams "
+            "and no mixers");
 }
 
 }  // namespace

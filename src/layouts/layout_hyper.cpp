@@ -46,12 +46,12 @@ bool fits_tokenbender(const Weights& weights) {
 
 void read_tokenbender(const Weights& weights, const InputPoint& /*input*/, Stack& stack) {
     if (const auto map = weights.text_setting("mhc_h_res_proj"); !map.empty() && map != "sinkhorn")
-        weights.refuse(fmt::format("config: mhc_h_res_proj is {}; accepted: sinkhorn", in_quotes(map)));
+        weights.refuse(fmt::format("config: mhc_h_res_proj is {}; must be sinkhorn", in_quotes(map)));
     FamilyOptions options;
     options.sweeps = weights.count_setting("sinkhorn_iters", 10);
     options.temperature = weights.setting("sinkhorn_tau", 0.05);
     if (!(options.temperature > 0))
-        weights.refuse(fmt::format("its setting sinkhorn_tau is {}; accepted: above 0", options.temperature));
+        weights.refuse(fmt::format("its setting sinkhorn_tau is {}; must be > 0", options.temperature));
     stack.input = "every input";
     for (const auto& name : connection_names(weights, ending_in({".H_res_logits"}))) {
         const auto key = of(name, "H_res_logits");
@@ -184,7 +184,7 @@ std::vector<MatrixXd> proposals(const Weights& weights, const std::string& key, 
 void read_hyper_connections(const Weights& weights, const InputPoint& input, Stack& stack) {
     if (weights.setting("hc_num_streams", 0) > 0)
         weights.refuse(
-            "hyper-connections of code that computes the mixing of streams and does not apply it "
+            "hyper-connections from code that computes the mixing of streams but does not apply it "
             "(config has hc_num_streams, and there are no H_res_logits): every mixer is the identity");
     FamilyOptions options;
     options.sweeps = 20;

@@ -47,11 +47,11 @@ Description description_of(const Weights& weights) {
         d.cayley_iterations = json.value("cayley_iterations", d.cayley_iterations);
         d.cayley_step = json.value("cayley_step", d.cayley_step);
     } catch (const nlohmann::json::exception&) {
-        weights.refuse("its description ('config') is not one of spectra train");
+        weights.refuse("its description ('config') was not written by spectra train");
     }
     const auto counted = [](int value, int least) { return value >= least && value <= 100'000; };
     if (!counted(d.cycles, 1) || !counted(d.sinkhorn_iterations, 0) || !counted(d.cayley_iterations, 0))
-        weights.refuse("its description ('config') has cycles or iterations beyond 100000 or below 0");
+        weights.refuse("its description ('config') has cycles or iterations outside 0 to 100000");
     return d;
 }
 
@@ -73,9 +73,9 @@ Connection read_hyper_connection(const Weights& weights, const Description& d, c
         return streams_of(family, static_cast<std::uint64_t>(h.raw.size())) == h.streams;
     };
     if (h.raw.size() > 0 && !fits())
-        weights.refuse(weights.at(name + ".b_res"),
-                       fmt::format("does not have the numbers of a {} mixer of {} streams", in_quotes(family),
-                                   h.streams));
+        weights.refuse(
+            weights.at(name + ".b_res"),
+            fmt::format("does not have the size of a {} mixer of {} streams", in_quotes(family), h.streams));
     return {name, mixer_of(family, h.raw, h.streams, d.family_options()), unbounded ? h.pre : sigmoid(h.pre),
             unbounded ? h.post : Eigen::VectorXd(2 * sigmoid(h.post)), d.architecture == "mhc"};
 }
@@ -92,11 +92,10 @@ Connection read_connection(const Weights& weights, const Description& d, const s
 void expect_streams(const Weights& weights, const Description& d) {
     const auto& a = d.architecture;
     if (d.task == "reflection")
-        weights.refuse("a model of the task reflection is one operator, not a stack of mixers");
+        weights.refuse("a model for the task reflection is one operator, not a stack of mixers");
     if (a == "gpt") weights.refuse("a gpt model has plain residual connections and no mixers");
     if (a == "ddl" || a == "mgt")
-        weights.refuse(fmt::format(
-            "a {} model acts on all channels, and there are no streams that a mixer would mix", a));
+        weights.refuse(fmt::format("a {} model acts on all channels, so it has no streams and no mixers", a));
 }
 
 bool fits(const Weights& weights) {

@@ -47,7 +47,7 @@ std::string text(Number value) {
 
 template <typename Number>
 void require(bool accepted, const char* field, Number value, std::string_view accepted_values) {
-    if (!accepted) throw FieldError(field, " " + text(value) + ": accepted " + std::string(accepted_values));
+    if (!accepted) throw FieldError(field, " " + text(value) + ": must be " + std::string(accepted_values));
 }
 
 int grassmann_rank(const Recipe& recipe, int n) {
@@ -83,7 +83,7 @@ Mixer draw_checked(const Recipe& recipe, int n, random::Stream& stream) {
 
 /// The numbers behind a mixer are as large as these fields make them.
 [[noreturn]] void refuse_size(const Recipe& recipe, std::string_view reason) {
-    const std::string rest = ": " + std::string(reason) + "; accepted a smaller value";
+    const std::string rest = ": " + std::string(reason) + "; try a smaller value";
     if (recipe.family == Family::bistochastic) throw FieldError("logit_scale", " " + text(recipe.logit_scale) + rest);
     if (recipe.family == Family::cayley)
         throw FieldError("logit_scale", " " + text(recipe.logit_scale) + " with a Cayley step of " +
@@ -116,10 +116,10 @@ std::optional<Family> find_family(std::string_view wanted) {
 }
 
 void check(const Recipe& recipe, int n) {
-    require(n >= 1, "streams", n, "1 or more");
+    require(n >= 1, "streams", n, "≥ 1");
     const auto require_logit_scale = [&] {
         require(std::isfinite(recipe.logit_scale) && recipe.logit_scale >= 0, "logit_scale",
-                recipe.logit_scale, "a finite number, 0 or more");
+                recipe.logit_scale, "a finite number ≥ 0");
     };
     const auto require_beta = [&] {
         require(std::isfinite(recipe.beta), "beta", recipe.beta, "a finite number");
@@ -128,19 +128,19 @@ void check(const Recipe& recipe, int n) {
         case Family::bistochastic:
             require_logit_scale();
             if (recipe.sinkhorn_iterations)
-                require(*recipe.sinkhorn_iterations >= 1, "sinkhorn_iterations",
-                        *recipe.sinkhorn_iterations, "1 or more");
+                require(*recipe.sinkhorn_iterations >= 1, "sinkhorn_iterations", *recipe.sinkhorn_iterations,
+                        "≥ 1");
             break;
         case Family::cayley:
             require_logit_scale();
             require(std::isfinite(recipe.cayley_step) && recipe.cayley_step > 0, "cayley_step",
-                    recipe.cayley_step, "a finite number above 0");
+                    recipe.cayley_step, "a finite number > 0");
             if (recipe.cayley_iterations)
                 require(*recipe.cayley_iterations >= 1, "cayley_iterations", *recipe.cayley_iterations,
-                        "1 or more, or exact");
+                        "≥ 1, or exact");
             break;
         case Family::cayley_hybrid:
-            require(recipe.gate >= 0 && recipe.gate <= 1, "gate", recipe.gate, "0 to 1");
+            require(recipe.gate >= 0 && recipe.gate <= 1, "gate", recipe.gate, "from 0 to 1");
             require_beta();
             break;
         case Family::grassmann:

@@ -111,7 +111,7 @@ Eigen::MatrixXd sinkhorn(const Eigen::MatrixXd& logits, const SinkhornOptions& o
     if (sweeps <= options.max_sweeps)
         sweeps += balance(log_p, tolerance, options.plain_sweeps, options.max_sweeps - sweeps);
     if (sweeps <= options.max_sweeps) return exponential(log_p);
-    throw std::runtime_error("Sinkhorn: rows and columns did not balance within the sweeps allowed");
+    throw std::runtime_error("Sinkhorn: did not converge within the allowed number of sweeps");
 }
 
 Eigen::MatrixXd draw_bistochastic(int n, double logit_scale, std::optional<int> sweeps,

@@ -50,13 +50,13 @@ double sech2(double x) {
 
 [[noreturn]] void refuse_bernoulli(const char* what) {
     throw std::invalid_argument(
-        fmt::format("activation bernoulli: {} is not defined; it has slopes and no values", what));
+        fmt::format("activation bernoulli: {} is not defined; it has slopes but no values", what));
 }
 
 void check_variance(double q) {
     if (!std::isfinite(q) || q < 0)
         throw std::invalid_argument(
-            fmt::format("activation: the pre-activation variance is {}; accepted: finite, 0 or more", q));
+            fmt::format("activation: the pre-activation variance is {}; must be finite and ≥ 0", q));
 }
 
 /// E Φ(h)², Φ the normal distribution: two normals and h below it, of correlation q/(1 + q).
@@ -322,8 +322,7 @@ bool depends_on_variance(const Activation& activation) {
 
 SlopeLaw slope_law(const Activation& activation, double q, int points) {
     if (depends_on_variance(activation)) check_variance(q);
-    if (points < 1)
-        throw std::invalid_argument(fmt::format("slope_law: {} points; accepted: 1 or more", points));
+    if (points < 1) throw std::invalid_argument(fmt::format("slope_law: {} points; must be ≥ 1", points));
     switch (activation.kind) {
         case Kind::linear:
             return two_values(0, 1, 0, 1);
@@ -351,7 +350,7 @@ std::string name(const Activation& activation) {
 Activation activation_from_name(const std::string& name) {
     for (const auto& known : names)
         if (known.kind != Kind::bernoulli && known.name == name) return {known.kind};
-    throw std::invalid_argument(fmt::format("unknown activation {}; accepted: {}", in_quotes(name),
+    throw std::invalid_argument(fmt::format("unknown activation {}; must be one of {}", in_quotes(name),
                                             fmt::join(activation_names(), ", ")));
 }
 

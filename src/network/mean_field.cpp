@@ -39,9 +39,9 @@ private:
 double checked(double q, std::size_t layer) {
     if (!std::isfinite(q))
         throw std::invalid_argument(
-            fmt::format("network: the pre-activation variance of layer {} overflows; accepted: smaller "
+            fmt::format("network: the pre-activation variance of layer {} overflows; use smaller "
                         "weights or mixers, or "
-                        "pre-activation variances of your own",
+                        "give the pre-activation variances",
                         layer + 1));
     return q;
 }

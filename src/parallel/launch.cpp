@@ -60,7 +60,7 @@ std::unique_ptr<Ranks> open_ranks() {
         out.reset();
         throw std::runtime_error(
             tasks(size) +
-            ", but MPI does not see the others: start them with the mpirun of the MPI that "
+            ", but MPI does not connect them: start them with the mpirun of the MPI that "
             "spectra was built with, or with srun --mpi=pmix");
     }
     return out;

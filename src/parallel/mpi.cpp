@@ -94,13 +94,13 @@ extern "C" __attribute__((visibility("default"))) spectra::parallel::Ranks* spec
     int before = 0, provided = 0;
     MPI_Initialized(&before);
     if (before != 0) {
-        why_not = "MPI is in use already";
+        why_not = "MPI is already in use";
         return nullptr;
     }
     // All calls come from this thread; others only compute.
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
     if (provided < MPI_THREAD_FUNNELED) {
-        why_not = "this MPI does not allow threads";
+        why_not = "this MPI does not support threads";
         MPI_Finalize();
         return nullptr;
     }

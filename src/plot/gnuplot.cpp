@@ -203,7 +203,8 @@ using Scratch = std::unique_ptr<std::FILE, Close>;
 Scratch scratch() {
     Scratch file(std::tmpfile());
     if (!file)
-        throw std::runtime_error(fmt::format("no temporary file for the figure: {}", std::strerror(errno)));
+        throw std::runtime_error(
+            fmt::format("cannot create a temporary file for the figure: {}", std::strerror(errno)));
     return file;
 }
 
@@ -228,7 +229,7 @@ Outcome run_gnuplot(const std::string& script, int output) {
     const Scratch input = scratch(), complaints = scratch();
     if (std::fwrite(script.data(), 1, script.size(), input.get()) != script.size() ||
         std::fflush(input.get()) != 0) {
-        throw std::runtime_error(fmt::format("no room for the figure's data: {}", std::strerror(errno)));
+        throw std::runtime_error(fmt::format("cannot store the figure's data: {}", std::strerror(errno)));
     }
     std::rewind(input.get());
 
@@ -249,7 +250,7 @@ Outcome run_gnuplot(const std::string& script, int output) {
     }
     int status = 0;
     while (::waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR) throw std::runtime_error("gnuplot was lost");
+        if (errno != EINTR) throw std::runtime_error("lost contact with gnuplot");
     }
     return {status, first_complaint(complaints.get())};
 }
@@ -329,7 +330,7 @@ std::string gnuplot_script(const Figure& figure, const std::string& extension) {
 std::string figure_extension(const std::filesystem::path& path) {
     std::string extension = path.extension().string();
     if (extension != ".png" && extension != ".svg" && extension != ".pdf")
-        throw std::invalid_argument(path.string() + ": no such kind of figure, use .png, .svg or .pdf");
+        throw std::invalid_argument(path.string() + ": unsupported figure format; use .png, .svg or .pdf");
     return extension;
 }
 

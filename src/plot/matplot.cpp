@@ -59,7 +59,8 @@ class Folder {
 public:
     Folder() {
         std::string name = (std::filesystem::temp_directory_path() / "spectra-XXXXXX").string();
-        if (!::mkdtemp(name.data())) throw std::runtime_error("no temporary folder for the figure");
+        if (!::mkdtemp(name.data()))
+            throw std::runtime_error("cannot create a temporary folder for the figure");
         path_ = name;
     }
     ~Folder() {

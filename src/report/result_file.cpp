@@ -458,7 +458,7 @@ std::string describe_result_file(const std::filesystem::path& path) {
 
 std::string describe_result_file(const h5::File& file, const std::string& name) {
     if (!is_result_file(file)) {
-        throw std::invalid_argument(name + ": not a result file of spectra (attribute format is not \"" +
+        throw std::invalid_argument(name + ": not a spectra result file (attribute format is not \"" +
                                     format_name + "\")");
     }
     const auto version = file.integer_attribute("", "format_version");
@@ -466,8 +466,8 @@ std::string describe_result_file(const h5::File& file, const std::string& name) 
         throw std::invalid_argument(name + ": result file without a valid format_version");
     }
     if (*version > format_version) {
-        throw std::invalid_argument(
-            fmt::format("{}: format version {}, this program reads up to {}", name, *version, format_version));
+        throw std::invalid_argument(fmt::format("{}: format version {}; this program reads up to {}", name,
+                                                *version, format_version));
     }
 
     std::string page = fmt::format("{}: spectra result, format {}\n", printable(name), *version);

@@ -233,8 +233,8 @@ void add_agreement(Page& page, const Report& report) {
     }
     if (!report.expected || !report.simulation) return;
     const auto& e = *report.expected;
-    page.entry("", fmt::format("Of a right theory N = {} and {} samples alone explain W1 = {}, {} in ln s, "
-                               "KS = {} (from simulations of widths {} and {}).",
+    page.entry("", fmt::format("Expected from finite width and sampling alone (N = {}, {} samples): W1 = {}, "
+                               "{} in ln s, KS = {} (from simulations of widths {} and {}).",
                                report.network.size(), report.simulation->samples,
                                with_error(e.wasserstein1.mean, e.wasserstein1.deviation),
                                with_error(e.wasserstein1_log.mean, e.wasserstein1_log.deviation),

@@ -83,15 +83,15 @@ Dataset make_text(const TaskOptions& options) {
     constexpr std::int64_t longest_context = 1 << 20;
     if (options.context < 1 || options.context > longest_context)
         throw std::invalid_argument(
-            fmt::format("context {}; accepted: 1 to {}", options.context, longest_context));
+            fmt::format("context {}; must be 1 to {}", options.context, longest_context));
     if (options.text_file.empty())
-        throw std::invalid_argument("task 'text' needs a text file to learn from; none was given");
+        throw std::invalid_argument("task 'text' requires a text file to learn from");
     const std::string text = read_text(options.text_file);
     const auto steps = static_cast<std::size_t>(options.context);
     const std::size_t training = text.size() - text.size() / 10;
     // A window needs a target for its last position; the tenth is the shorter part.
     if (text.size() / 10 < steps + 1)
-        throw std::invalid_argument(fmt::format("{}: {} bytes; accepted: at least {} for windows of {}",
+        throw std::invalid_argument(fmt::format("{}: {} bytes; must be at least {} for windows of {}",
                                                 options.text_file, text.size(), 10 * (steps + 1), steps));
 
     Dataset data;
@@ -106,8 +106,8 @@ Dataset make_text(const TaskOptions& options) {
         const auto held = (data.stream.size() - 1) / steps;
         if (static_cast<std::size_t>(*options.samples) > held)
             throw std::invalid_argument(
-                fmt::format("samples {}; accepted: 1 to {}, the windows of {} in the "
-                            "training part of {}",
+                fmt::format("samples {}; must be 1 to {}, the windows of {} in the "
+                            "training data of {}",
                             *options.samples, held, steps, options.text_file));
         data.stream.resize(static_cast<std::size_t>(*options.samples) * steps + 1);
     }

@@ -45,7 +45,7 @@ Tensor tensor_of(const weightfile::TensorFile& file, const weightfile::Tensor& s
 /// What the file's dictionary holds under a name; std::runtime_error where there is no such thing.
 template <class T>
 T required(const std::optional<T>& found, const char* name) {
-    if (!found) throw std::runtime_error(fmt::format("it has no '{}'", name));
+    if (!found) throw std::runtime_error(fmt::format("has no '{}'", name));
     return *found;
 }
 
@@ -59,8 +59,8 @@ Checkpoint parse(const std::vector<char>& bytes, const std::string& where) {
     const auto entry = [&](const char* name) { return required(top.find(name), name); };
     if (top.kind() != weightfile::Value::Kind::dict || !top.find("format") ||
         entry("format").text() != format_name)
-        throw std::runtime_error("it is of another program");
-    if (entry("version").integer() != format_version) throw std::runtime_error("it is of another version");
+        throw std::runtime_error("written by another program");
+    if (entry("version").integer() != format_version) throw std::runtime_error("written by another version");
     Checkpoint c;
     c.config = required(entry("config").text(), "config");
     c.step = required(entry("iter_num").integer(), "iter_num");
@@ -138,7 +138,7 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
     }
     std::string advice;
     if (is_whole(previous(path)))
-        advice = fmt::format("; {} is whole: rename it to go on from there", previous(path).string());
+        advice = fmt::format("; {} is intact: rename it to resume from it", previous(path).string());
     throw std::invalid_argument(
         fmt::format("{}: not a checkpoint of spectra train: {}{}", path.string(), why, advice));
 }

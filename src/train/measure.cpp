@@ -58,7 +58,7 @@ private:
 Tensor embedded(Transformer& model, const Tensor& input) {
     if (input.dim() < 2 || input.size(0) != 1)
         throw std::invalid_argument(
-            fmt::format("measuring takes one sequence, (1, tokens, …); got {} of them", input.size(0)));
+            fmt::format("measuring requires one sequence, (1, tokens, …); got {}", input.size(0)));
     const torch::NoGradGuard no_grad;
     const auto like = model.parameters().front();
     return model.embed(input.is_floating_point() ? input.to(like.options()) : input.to(like.device()));
@@ -68,7 +68,7 @@ int64_t token_of(const Tensor& state, int64_t token) {
     const auto steps = state.size(1), t = token < 0 ? steps + token : token;
     if (t < 0 || t >= steps)
         throw std::invalid_argument(
-            fmt::format("token {} is not there: the input has {} (0 to {})", token, steps, steps - 1));
+            fmt::format("token {} does not exist: the input has {} (0 to {})", token, steps, steps - 1));
     return t;
 }
 
@@ -250,7 +250,7 @@ private:
             const auto copies = torch::ones({width * n / channels}, torch::kDouble);  // n where F is C wide
             return torch::kron(torch::outer(copies, at.pre), identity(channels / n));
         }
-        if (width != channels) throw std::logic_error("a connection does not say what its branch reads");
+        if (width != channels) throw std::logic_error("a connection does not report what its branch reads");
         const bool as_it_is = torch::equal(read_, before_);
         return as_it_is ? identity(channels) : mixed;
     }

@@ -242,7 +242,7 @@ private:
     void restore() {
         const auto c = load_checkpoint(options_.checkpoint);
         if (c.config != options_.description)
-            throw std::invalid_argument(fmt::format("{}: it is of another run: {}",
+            throw std::invalid_argument(fmt::format("{}: checkpoint belongs to a different run: {}",
                                                     options_.checkpoint.string(),
                                                     differences(c.config, options_.description)));
         const torch::NoGradGuard no_grad;

@@ -27,7 +27,7 @@ MappedFile::MappedFile(const std::string& path) {
     if (::fstat(file, &status) != 0) {
         problem = "cannot be read";
     } else if (S_ISDIR(status.st_mode)) {
-        problem = "is a folder; accepted: a file";
+        problem = "is a folder, not a file";
     } else if (!S_ISREG(status.st_mode)) {
         problem = "is not a regular file";
     } else if (status.st_size == 0) {

@@ -77,7 +77,7 @@ private:
                 return out;
             }
         }
-        refuse(where_, "has a text without an end in its source");
+        refuse(where_, "has an unterminated string in its source");
     }
 
     std::string_view rest_;
@@ -95,8 +95,8 @@ std::string lower_case(std::string text) {
 }
 
 [[noreturn]] void refuse_call(const std::string& where, std::string_view what) {
-    refuse(where, fmt::format("calls {}, which reaches beyond the model's own numbers; accepted: modules that "
-                              "compute on tensors alone",
+    refuse(where, fmt::format("calls {}, which reaches beyond the model's own numbers; a module must "
+                              "compute on tensors only",
                               in_quotes(what)));
 }
 
@@ -149,10 +149,11 @@ void refuse_unsafe_script(const ZipArchive& archive, const std::string& root, co
         const std::string place = where + ": " + in_quotes(entry.name);
         // PyTorch finds entries by names of any case, in the folder of whichever entry comes first.
         const auto name = lower_case(entry.name);
-        if (!entry.name.starts_with(root)) refuse(place, "lies outside the folder of data.pkl");
-        if (!names.insert(name).second) refuse(place, "has the name of another entry but for its case");
+        if (!entry.name.starts_with(root)) refuse(place, "is outside the folder of data.pkl");
+        if (!names.insert(name).second)
+            refuse(place, "has a name that differs from another entry's only in case");
         const auto inner = std::string_view(name).substr(root.size());
-        if (inner == "model.json") refuse(place, "is of a TorchScript format that is no longer read");
+        if (inner == "model.json") refuse(place, "has a TorchScript format that is no longer supported");
         const bool is_code = inner.starts_with("code/") && !inner.ends_with(".debug_pkl");
         const bool is_pickle = inner.ends_with(".pkl");
         if (is_code) refuse_unsafe_source(archive.unpacked(entry, largest_source), place);

@@ -26,8 +26,8 @@ std::string_view advice(Bytes file) {
         return "was written by torch.save before 1.6 (or without its zip format); load it with Torch and "
                "save it again";
     if (start.starts_with("version https://git-lfs"))
-        return "is a Git LFS pointer, not the file itself; fetch that";
-    if (start.starts_with('\x80')) return "is a pickle, but none of torch.save";
+        return "is a Git LFS pointer, not the file itself; fetch the file";
+    if (start.starts_with('\x80')) return "is a pickle, but not from torch.save";
     return "is neither a torch.save file, a TorchScript module nor safetensors";
 }
 
@@ -66,7 +66,7 @@ void TensorFile::recognise() {
     if (looks_like_zip(bytes_)) {
         archive_ = ZipArchive(bytes_, name_);
         const std::string root = torch_root(archive_, name_);
-        if (root.empty()) refuse(name_, "is a zip archive without data.pkl: no torch.save file");
+        if (root.empty()) refuse(name_, "is a zip archive without data.pkl, not a torch.save file");
         kind_ = is_torch_script(archive_, root) ? Kind::torch_script : Kind::torch_save;
         if (kind_ == Kind::torch_save) {
             contents_ = read_torch_file(archive_, root, name_);
@@ -88,7 +88,7 @@ void TensorFile::index_keys() {
               [&](auto a, auto b) { return tensors[a].key < tensors[b].key; });
     for (std::size_t k = 1; k < by_key_.size(); ++k)
         if (tensors[by_key_[k - 1]].key == tensors[by_key_[k]].key)
-            refuse(name_, fmt::format("key {} is there twice", in_quotes(tensors[by_key_[k]].key)));
+            refuse(name_, fmt::format("duplicate key {}", in_quotes(tensors[by_key_[k]].key)));
 }
 
 const Tensor* TensorFile::find(std::string_view key) const {
@@ -179,16 +179,15 @@ template <class Real>
 std::vector<Real> TensorFile::read(const Tensor& tensor, std::size_t most_elements) const {
     const auto place = [&] { return name_ + ": " + in_quotes(tensor.key); };
     if (!readable(tensor.dtype))
-        refuse(place(),
-               fmt::format("is of dtype {}, whose values are not read; accepted: real floating-point numbers "
-                           "from 8 bits, integers, bool",
-                           name(tensor.dtype)));
+        refuse(place(), fmt::format("has unsupported dtype {}; must be real floating-point numbers "
+                                    "of at least 8 bits, integers or bool",
+                                    name(tensor.dtype)));
     const auto count = element_count(tensor.shape), end = extent(tensor);
     if (!count || *count > most_elements)
-        refuse(place(), fmt::format("has {} elements; accepted: up to {}",
+        refuse(place(), fmt::format("has {} elements; must be at most {}",
                                     count ? std::to_string(*count) : "too many", most_elements));
     if (tensor.storage >= contents_.storages.size() || tensor.strides.size() != tensor.shape.size())
-        refuse(place(), "is no tensor of this file");
+        refuse(place(), "is not a tensor of this file");
     const Bytes storage = bytes_of(contents_.storages[tensor.storage]);
     if (!end || *end > storage.size() / (bits(tensor.dtype) / 8)) refuse(place(), "exceeds its storage");
     return widened<Real>(tensor, storage, contents_.big_endian);

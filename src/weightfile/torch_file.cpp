@@ -87,7 +87,7 @@ bool is_big_endian(const ZipArchive& archive, const std::string& root, const std
     if (entry == nullptr) return false;
     const auto order = as_text(archive.checked_bytes(*entry));
     if (order != "little" && order != "big")
-        refuse(where, fmt::format("byteorder is {}; accepted: little or big", in_quotes(order)));
+        refuse(where, fmt::format("byteorder is {}; must be little or big", in_quotes(order)));
     return order == "big";
 }
 
@@ -101,7 +101,7 @@ Storage find_storage(const ZipArchive& archive, const std::string& root, const N
         refuse(where, fmt::format("has no storage {}", in_quotes(name)));
     }
     if (entry->method == 0 && entry->size != named.size)
-        refuse(where, fmt::format("storage {} has {} bytes where data.pkl says {}", in_quotes(name),
+        refuse(where, fmt::format("storage {} has {} bytes, but data.pkl declares {}", in_quotes(name),
                                   entry->size, named.size));
     return {named.key, named.size, static_cast<std::uint64_t>(entry - archive.entries().data())};
 }
@@ -120,7 +120,8 @@ std::string torch_root(const ZipArchive& archive, const std::string& where) {
         const std::string& name = entry.name;
         if (!name.ends_with(end) || name.find('/') != name.size() - end.size()) continue;
         if (!root.empty())
-            refuse(where, fmt::format("has two data.pkl, in {} and {}", in_quotes(root), in_quotes(name)));
+            refuse(where,
+                   fmt::format("has two data.pkl files, in {} and {}", in_quotes(root), in_quotes(name)));
         root = name.substr(0, name.size() - end.size() + 1);
     }
     return root;

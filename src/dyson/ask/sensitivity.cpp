@@ -147,8 +147,8 @@ void check_answers(const Network& network) {
     for (std::size_t l = 0; l < network.mixers.size(); ++l)
         if (variances[l] == 0 && network.mixers[l].isZero(0))
             throw std::invalid_argument("sensitivity: layer " + std::to_string(l + 1) +
-                                        " is zero, so that every singular value is; accepted: a mixer or a "
-                                        "branch other than zero in every layer");
+                                        " is zero, so every singular value is zero; every layer needs a "
+                                        "nonzero mixer or branch");
 }
 
 }  // namespace

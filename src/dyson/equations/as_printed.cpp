@@ -20,8 +20,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 const IsotropicBranch& accepted_branch(const Network& network) {
     if (!isotropic_gaussian(network))
         throw std::invalid_argument(
-            "printed: the printed equations are for isotropic Gaussian branches; other branches are not "
-            "accepted");
+            "printed: the printed equations support isotropic Gaussian branches only");
     return std::get<IsotropicBranch>(network.branch);
 }
 
@@ -60,7 +59,7 @@ public:
             if (layer.a.empty())
                 throw std::invalid_argument(
                     "printed: the mixer of layer " + std::to_string(l + 1) +
-                    " is zero, where equation (7) has no noise; accepted: other mixers");
+                    " is zero, where equation (7) has no noise; mixers must be nonzero");
             size_ += static_cast<Eigen::Index>(1 + layer.a.size());
             layers_.push_back(std::move(layer));
         }

@@ -87,7 +87,7 @@ public:
                 for (std::size_t j = 0; j < n_; ++j) seen_mixers_.push_back(seen[l](index(i), index(j)));
         const bool one_draw = draws_.size() == 1;
         if (solver_ == LinearSolver::direct && !one_draw)
-            throw std::invalid_argument("the direct solution wants one draw of the sites");
+            throw std::invalid_argument("the direct solution requires exactly one draw of the sites");
         if (solver_ == LinearSolver::automatic)
             solver_ = layers_ <= std::min(n_ * n_, dense_depth) ? LinearSolver::dense
                       : one_draw && n_ <= direct_streams        ? LinearSolver::direct

@@ -108,8 +108,7 @@ GreenPoint on_axis(const std::vector<Pole>& poles, double sigma2, double s) {
 GreenPoint one_layer_green(const Network& network, Complex omega) {
     if (network.depth() != 1 || !isotropic_gaussian(network))
         throw std::invalid_argument(
-            "one_layer_green: needs one layer with an isotropic Gaussian branch; other networks are not "
-            "accepted");
+            "one_layer_green: the network must have one layer with an isotropic Gaussian branch");
     const Eigen::VectorXd a = mixers::singular_values(network.mixers.front());
     const double sigma2 = std::get<IsotropicBranch>(network.branch).sigma2.front();
     if (sigma2 == 0) {

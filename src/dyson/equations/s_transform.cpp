@@ -138,8 +138,8 @@ std::unique_ptr<Equation> make_s_transform(const Network& network) {
     auto layers = layers_of(network);
     if (!layers)
         throw std::invalid_argument(
-            "s-transform: exact for isotropic Gaussian branches and mixers that are multiples of orthogonal "
-            "matrices only; other networks are not accepted");
+            "s-transform: supports only isotropic Gaussian branches, and mixers that are multiples of "
+            "orthogonal matrices");
     return std::make_unique<STransform>(std::move(*layers));
 }
 

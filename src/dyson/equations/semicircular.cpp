@@ -99,14 +99,14 @@ struct Semicircular::Solver {
 
 Semicircular::Solver::Solver(const std::vector<MatrixXcd>& kraus, const SemicircularOptions& chosen)
     : options(chosen) {
-    if (kraus.empty()) throw std::invalid_argument("semicircular: no matrices a_k; accepted: one or more");
+    if (kraus.empty()) throw std::invalid_argument("semicircular: no matrices a_k; expected at least one");
     n = kraus.front().rows();
     for (std::size_t k = 0; k < kraus.size(); ++k) {
         const MatrixXcd& a = kraus[k];
         if (n == 0 || a.rows() != n || a.cols() != n)
             throw std::invalid_argument("semicircular: matrix " + std::to_string(k + 1) + " is " +
                                         std::to_string(a.rows()) + "×" + std::to_string(a.cols()) +
-                                        "; accepted: square, all of one size");
+                                        "; matrices must be square, all of the same size");
         if (!a.allFinite())
             throw std::invalid_argument("semicircular: matrix " + std::to_string(k + 1) +
                                         " has an entry that is not finite");
@@ -469,13 +469,13 @@ SemicircularSolution Semicircular::Solver::solve(const MatrixXcd& b, const std::
                                                  double distance) {
     if (b.rows() != n || b.cols() != n || !b.allFinite())
         throw std::invalid_argument("semicircular: b is " + std::to_string(b.rows()) + "×" +
-                                    std::to_string(b.cols()) + "; accepted: finite, " + std::to_string(n) +
+                                    std::to_string(b.cols()) + "; must be finite, " + std::to_string(n) +
                                     "×" + std::to_string(n));
     const MatrixXcd height = imaginary_part(b);
     const double largest = height.norm();
     if (!(largest > 0) ||
         Eigen::LLT<MatrixXcd>(height + 1e-12 * largest * MatrixXcd::Identity(n, n)).info() != Eigen::Success)
-        throw std::invalid_argument("semicircular: Im b is not positive; accepted: Im b >= 0, not zero");
+        throw std::invalid_argument("semicircular: Im b is not positive; must be >= 0 and not zero");
 
     SemicircularSolution solution;
     SemicircularSummary& summary = solution.summary;
@@ -568,7 +568,7 @@ double Semicircular::density(const MatrixXcd& a_0, double x, double smoothing) {
     const Index n = solver_->n;
     if (a_0.rows() != n || a_0.cols() != n ||
         !(a_0 - a_0.adjoint()).isMuchSmallerThan(1.0 + a_0.norm(), 1e-12))
-        throw std::invalid_argument("semicircular: a_0 is not self-adjoint, " + std::to_string(n) + "×" +
+        throw std::invalid_argument("semicircular: a_0 must be self-adjoint, " + std::to_string(n) + "×" +
                                     std::to_string(n));
     const SemicircularSolution solution =
         solve(Complex(x, smoothing) * MatrixXcd::Identity(n, n) - a_0, nullptr);

@@ -39,7 +39,7 @@ constexpr double softness = 10;
 const TiedBranch& branch_of(const Network& network) {
     const auto* branch = std::get_if<TiedBranch>(&network.branch);
     if (branch == nullptr)
-        throw std::invalid_argument("branch: the weight-tied equation takes a tied branch only");
+        throw std::invalid_argument("branch: the weight-tied equation supports tied branches only");
     return *branch;
 }
 
@@ -93,7 +93,7 @@ public:
         const TiedBranch& branch = branch_of(network);
         if (depth_ * n_ > max_tied_size)
             throw std::invalid_argument("tied weights: depth times streams is " +
-                                        std::to_string(depth_ * n_) + ", theory takes at most " +
+                                        std::to_string(depth_ * n_) + "; must be at most " +
                                         std::to_string(max_tied_size));
         pairs_ = tied_pairs(network);
         dense_ = size() <= dense_size;

@@ -248,18 +248,18 @@ void check(const Network& network, Method method) {
         if (std::holds_alternative<TiedBranch>(network.branch) && size > max_tied_size)
             throw std::invalid_argument(
                 "theory ov of a tied branch solves for all pairs of layers at once: L·n is " +
-                std::to_string(size) + "; accepted: up to " + std::to_string(max_tied_size) +
-                ", or no theory");
+                std::to_string(size) + "; must be at most " + std::to_string(max_tied_size) +
+                ", or use no theory");
         return;
     }
     if (!isotropic_gaussian(network))
         throw std::invalid_argument("theory " + name(method) +
-                                    " knows isotropic Gaussian branches only; accepted here: ov");
+                                    " supports isotropic Gaussian branches only; use ov");
     if (method == Method::s_transform && !s_transform_is_exact(network))
         throw std::invalid_argument(
-            "theory s-transform is exact for one stream, or mixers that are multiples of orthogonal "
+            "theory s-transform requires one stream, or mixers that are multiples of orthogonal "
             "matrices; "
-            "accepted here: ov, scalar, printed");
+            "use ov, scalar or printed");
 }
 
 Theory solve(const Network& network, Method method, const Options& options) {

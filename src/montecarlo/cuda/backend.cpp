@@ -104,7 +104,7 @@ public:
                      std::span<const std::uint32_t> samples, std::span<Drawn> drawn,
                      std::span<double> log_values) override {
         if (samples.size() != drawn.size())
-            throw std::invalid_argument("cuda::Backend: as many samples as there is room for");
+            throw std::invalid_argument("cuda::Backend: `samples` and `drawn` must have the same length");
         std::fill(drawn.begin(), drawn.end(), Drawn{});
         if constexpr (std::is_same_v<Real, double>) {
             if (size_ > max_graded_size) return;
@@ -167,7 +167,7 @@ private:
         const bool each = layers.size() > 1;
         if (layers.empty() || (each && layers.size() != drawn.size()))
             throw std::invalid_argument(
-                "cuda::Backend: one stack of layers for all samples, or one for each");
+                "cuda::Backend: expected one stack of layers for all samples, or one per sample");
         check(cudaSetDevice(device_), "cudaSetDevice");  // the thread may not be the one that opened it
         upload_shared(layers.front());
         for (std::size_t begin = 0; begin < drawn.size();) {
@@ -534,13 +534,13 @@ Backend* open_backend(int streams, int width, Precision precision, std::string& 
         if (properties.major < 8) {
             why_not = std::string(properties.name) + " has compute capability " +
                       std::to_string(properties.major) + "." + std::to_string(properties.minor) +
-                      "; 8.0 or more is needed";
+                      "; must be 8.0 or higher";
             return nullptr;
         }
         if (precision == Precision::f32) return new Device<float>(streams, width, properties.name);
         return new Device<double>(streams, width, properties.name);
     } catch (const std::bad_alloc&) {
-        why_not = "the device's free memory does not hold one sample";
+        why_not = "the free memory of the device is too small for one sample";
     } catch (const std::exception& error) {
         why_not = error.what();
     }

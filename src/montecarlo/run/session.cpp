@@ -73,7 +73,7 @@ public:
 
 private:
     void read(void* to, std::size_t size) {
-        if (size > bytes_.size()) throw std::logic_error("a message between ranks was cut short");
+        if (size > bytes_.size()) throw std::logic_error("truncated message between ranks");
         if (size > 0) std::memcpy(to, bytes_.data(), size);
         bytes_ = bytes_.subspan(size);
     }
@@ -269,8 +269,7 @@ private:
         const auto from = static_cast<std::size_t>(message.from);
         const std::string name = "rank " + std::to_string(message.from);
         if (message.bytes.empty()) {  // well, where it had said so before
-            if (in_[from])
-                totals_.fail(std::make_exception_ptr(std::runtime_error(name + " has left the run")));
+            if (in_[from]) totals_.fail(std::make_exception_ptr(std::runtime_error(name + " left the run")));
             in_[from] = false;
             return;
         }
@@ -332,7 +331,7 @@ void follow(parallel::Ranks& ranks, const std::function<void(const Plan&, Collec
     while (!(message = ranks.receive())) std::this_thread::sleep_for(pause);
     if (message->bytes.empty()) return;
     Reader first(message->bytes);
-    if (first.get<Kind>() != Kind::plan) throw std::logic_error("a rank was not told what to do");
+    if (first.get<Kind>() != Kind::plan) throw std::logic_error("a rank received no plan");
     const Plan plan = get_plan(first);
 
     Outbox outbox(plan, stop);

@@ -83,21 +83,20 @@ int gpu_block(int samples, int ranks) {
 
 void check(const Network& network, const Options& options) {
     const auto refuse = [](const std::string& what) { throw std::invalid_argument(what); };
-    if (options.samples < 0)
-        refuse("samples is " + std::to_string(options.samples) + "; it must be at least 0");
+    if (options.samples < 0) refuse("samples is " + std::to_string(options.samples) + "; must be ≥ 0");
     if (options.until_error && !(*options.until_error > 0))
-        refuse("until_error is " + std::to_string(*options.until_error) + "; it must be above 0");
+        refuse("until_error is " + std::to_string(*options.until_error) + "; must be > 0");
     if (options.probes < 1 || options.steps < 1)
         refuse("probes is " + std::to_string(options.probes) + " and steps " + std::to_string(options.steps) +
-               "; both must be at least 1");
+               "; both must be ≥ 1");
     if (options.redrawn) mixers::check(*options.redrawn, network.streams);
     if (options.resume == nullptr) return;
     const auto& from = *options.resume;
     if (from.samples < 0 || from.samples > options.samples)
-        refuse("samples is " + std::to_string(options.samples) + "; there are " +
-               std::to_string(from.samples) + " to be continued");
+        refuse("samples is " + std::to_string(options.samples) + "; must be ≥ the " +
+               std::to_string(from.samples) + " saved samples");
     if (from.samples > 0 && from.log_values.empty() && options.keep == Keep::values)
-        refuse("values are to be kept; in the samples to be continued a histogram was");
+        refuse("cannot keep values: the saved samples hold only a histogram");
 }
 
 /// What is left open is as on the device where the samples so far were drawn.
@@ -131,7 +130,7 @@ Simulation simulate_first(const Network& network, const Options& options) {
     const Run run(network, options);
     const Place place(run, head);
     if (options.resume != nullptr)
-        check_same(head.fingerprint, options.resume->fingerprint, "in the samples to be continued");
+        check_same(head.fingerprint, options.resume->fingerprint, "in the saved samples");
 
     const int left = options.samples - first;
     const int block = place.backend ? gpu_block(std::max(left, 1), ranks) : 1;

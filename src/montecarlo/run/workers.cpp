@@ -333,12 +333,12 @@ std::unique_ptr<cuda::Backend> device_for(const Run& run, std::string& note) {
     const auto& network = run.network;
     const bool f32 = options.precision == Precision::f32;
     if (run.probes > 0) {
-        if (f32) throw std::invalid_argument("precision is f32; for a quadrature only f64 is accepted");
+        if (f32) throw std::invalid_argument("precision is f32; a quadrature must use f64");
         if (options.device == Device::cuda) note = "no GPU is used: a quadrature runs on the cpu";
         return nullptr;
     }
     if (options.device == Device::cpu) {
-        if (f32) throw std::invalid_argument("precision is f32; on the cpu only f64 is accepted");
+        if (f32) throw std::invalid_argument("precision is f32; the cpu must use f64");
         return nullptr;
     }
     // A context takes half a second: what the processor does in that time stays there.

@@ -92,7 +92,7 @@ struct Branches {
     std::vector<Layer> operator()(const ActivationBranch& branch) const {
         if (slopes == Slopes::propagated && branch.activation.kind == ActivationKind::bernoulli)
             throw std::invalid_argument(
-                "slopes are propagated, but bernoulli has no values to propagate; accepted: drawn");
+                "slopes are propagated, but bernoulli has no values to propagate; use drawn");
         std::vector<Layer> layers;
         for (std::size_t l = 0; l < depth; ++l) {
             Neurons neurons{branch.activation, 1, std::sqrt(branch.sigma_w2.at(l)), slopes};

@@ -195,11 +195,9 @@ Quadrature summary(const std::vector<ProbedSample>& samples, int values) {
 Quadrature quadrature(const std::function<std::vector<Layer>(std::uint32_t)>& layers_of, int streams,
                       int width, const QuadratureOptions& options) {
     if (options.samples < 0)
-        throw std::invalid_argument("samples is " + std::to_string(options.samples) +
-                                    "; it must be at least 0");
+        throw std::invalid_argument("samples is " + std::to_string(options.samples) + "; must be ≥ 0");
     if (options.probes < 1)
-        throw std::invalid_argument("probes is " + std::to_string(options.probes) +
-                                    "; it must be at least 1");
+        throw std::invalid_argument("probes is " + std::to_string(options.probes) + "; must be ≥ 1");
     const auto begin = std::chrono::steady_clock::now();
     std::vector<ProbedSample> samples;
     for (int s = 0; s < options.samples; ++s) {

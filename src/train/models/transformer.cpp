@@ -104,7 +104,7 @@ ModelConfig matched_config(const std::string& architecture, const std::string& m
     const auto* const size = std::find_if(std::begin(sizes), std::end(sizes),
                                           [&](const Size& s) { return architecture == s.name; });
     if (size == std::end(sizes))
-        throw std::invalid_argument(fmt::format("architecture '{}' is not known; there are {}", architecture,
+        throw std::invalid_argument(fmt::format("unknown architecture '{}'; must be one of {}", architecture,
                                                 fmt::join(architecture_names(), ", ")));
     config.layers = size->layers;
     config.channels = size->channels;
@@ -187,7 +187,7 @@ Transformer::Transformer(const ModelConfig& config) : config_(config) {
     const auto streams = config.streams;
     if (config.channels % streams != 0)
         throw std::invalid_argument(
-            fmt::format("{} channels do not split into {} streams", config.channels, streams));
+            fmt::format("{} channels cannot be split into {} streams", config.channels, streams));
     const auto core = register_module("core", scope());
     const auto transformer = core->register_module("transformer", scope());
     const auto table = [&](nn::Module& parent, const char* name, int64_t rows, bool trained) {
@@ -233,7 +233,7 @@ Tensor Transformer::embed(const Tensor& x) {
     const auto steps = x.size(1);
     if (positions_.defined() && steps > config_.context)
         throw std::invalid_argument(
-            fmt::format("{} tokens do not fit the model's {} positions", steps, config_.context));
+            fmt::format("{} tokens exceed the model's {} positions", steps, config_.context));
     const auto state = config_.tokens ? torch::embedding(embedding_, x) : input_proj_->forward(x);
     return positions_.defined() ? state + positions_.narrow(1, 0, steps) : state;
 }

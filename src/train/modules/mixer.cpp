@@ -30,7 +30,7 @@ template <typename Number>
 void require(bool accepted, const char* option, Number value, const std::string& accepted_values) {
     if (accepted) return;
     std::ostringstream text;
-    text << option << ' ' << value << ": accepted " << accepted_values;
+    text << option << ' ' << value << ": must be " << accepted_values;
     throw std::invalid_argument(text.str());
 }
 
@@ -154,9 +154,8 @@ public:
     Bistochastic(int64_t n, const MixerOptions& options) : Mixer("bistochastic", n), options_(options) {
         const bool unrolled = options.sinkhorn_backward == MixerOptions::Backward::unrolled;
         require(options.sinkhorn_iterations >= (unrolled ? 1 : 0), "sinkhorn_iterations",
-                options.sinkhorn_iterations, unrolled ? "1 or more with the unrolled gradient" : "0 or more");
-        require(options.gauss_seidel_sweeps >= 1, "gauss_seidel_sweeps", options.gauss_seidel_sweeps,
-                "1 or more");
+                options.sinkhorn_iterations, unrolled ? "≥ 1 with the unrolled gradient" : "≥ 0");
+        require(options.gauss_seidel_sweeps >= 1, "gauss_seidel_sweeps", options.gauss_seidel_sweeps, "≥ 1");
     }
     int64_t size() const override { return streams() * streams(); }
     Tensor start() const override { return (8 * (torch::eye(streams(), float32) - 1)).flatten(); }
@@ -230,7 +229,7 @@ public:
     Cayley(int64_t n, const MixerOptions& options)
         : Mixer("cayley", n), iterations_(options.cayley_iterations), step_(options.cayley_step) {
         require(iterations_ >= 0, "cayley_iterations", iterations_, "0 (exact) or more");
-        require(std::isfinite(step_) && step_ > 0, "cayley_step", step_, "a finite number above 0");
+        require(std::isfinite(step_) && step_ > 0, "cayley_step", step_, "a finite number > 0");
     }
     int64_t size() const override { return streams() * streams(); }
     Tensor start() const override { return torch::zeros({size()}, float32); }
@@ -354,7 +353,7 @@ public:
           skews_((n - 1) * (n - 2) / 2),
           basis_(skew_basis(n - 1)),
           helmert_(helmert(n)) {
-        require(std::isfinite(bound_) && bound_ > 0, "sphere_bound", bound_, "a finite number above 0");
+        require(std::isfinite(bound_) && bound_ > 0, "sphere_bound", bound_, "a finite number > 0");
     }
     int64_t size() const override { return 2 * skews_ + streams() - 1; }
     Tensor start() const override {
@@ -437,7 +436,7 @@ Tensor Mixer::matrix(const Tensor& raw) const {
     if (raw.dim() == 0 || raw.size(-1) != size() || !raw.is_floating_point()) {
         std::ostringstream text;
         text << name_ << ": raw numbers of shape " << raw.sizes() << " and type " << raw.dtype()
-             << "; accepted (..., " << size() << ") floating point";
+             << "; must be (..., " << size() << ") floating point";
         throw std::invalid_argument(text.str());
     }
     const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
@@ -464,14 +463,14 @@ const std::vector<std::string>& mixer_names() {
 std::unique_ptr<Mixer> make_mixer(const std::string& name, int64_t streams, const MixerOptions& options) {
     for (const auto& [family, maker] : families) {
         if (name != family) continue;
-        require(streams >= 1, "streams", streams, "1 or more");
+        require(streams >= 1, "streams", streams, "≥ 1");
         require(std::isfinite(options.temperature) && options.temperature > 0, "temperature",
-                options.temperature, "a finite number above 0");
+                options.temperature, "a finite number > 0");
         return maker(streams, options);
     }
     std::string list;
     for (const auto& known : mixer_names()) list += (list.empty() ? "" : ", ") + known;
-    throw std::invalid_argument("mixer '" + name + "': accepted " + list);
+    throw std::invalid_argument("mixer '" + name + "': must be one of " + list);
 }
 
 }  // namespace spectra::train

@@ -193,7 +193,7 @@ Tensor sinkhorn(const Tensor& logits, const MixerOptions& options) {
     }
     if (sweeps == 0)
         throw std::invalid_argument(
-            "sinkhorn_iterations 0 (to tolerance) with the unrolled gradient: accepted 1 or more");
+            "sinkhorn_iterations 0 (to tolerance) with the unrolled gradient: must be ≥ 1");
     return sweeps_in_log_space(scaled, sweeps);
 }
 
