@@ -30,7 +30,7 @@ bool starts_like_non_finite(const std::string& text, std::size_t at) {
     return has("nan") || has("inf");
 }
 
-/// The fields of a line: apart by commas or semicolons where there are any, by blanks otherwise.
+/// The fields of a line: separated by commas or semicolons if there are any, otherwise by blanks.
 std::vector<std::string_view> split_fields(std::string_view line) {
     std::vector<std::string_view> fields;
     if (line.find_first_of(",;") == std::string_view::npos) {
@@ -49,7 +49,7 @@ std::vector<std::string_view> split_fields(std::string_view line) {
     }
 }
 
-/// A character and the bytes it takes; U+FFFD and one byte where they are not UTF-8.
+/// A character and its number of bytes; U+FFFD and one byte if they are not UTF-8.
 struct Decoded {
     char32_t character;
     std::size_t length;
@@ -73,7 +73,7 @@ Decoded decode(std::string_view text) {
     return {character, length};
 }
 
-/// Does a terminal, or an editor, obey it instead of showing it?
+/// Would a terminal or an editor interpret it instead of showing it?
 bool is_obeyed(char32_t c) {
     struct Range {
         char32_t first, last;
@@ -82,8 +82,8 @@ bool is_obeyed(char32_t c) {
                                             {0x7F, 0x9F},
                                             {0x061C, 0x061C},    // Arabic letter mark
                                             {0x180E, 0x180E},    // Mongolian vowel separator
-                                            {0x200B, 0x200B},    // zero-width space (joiners are letters' own)
-                                            {0x200E, 0x200F},    // marks of direction
+                                            {0x200B, 0x200B},    // zero-width space (joiners are for letters)
+                                            {0x200E, 0x200F},    // direction marks
                                             {0x2028, 0x202E},    // separators, embeddings, overrides
                                             {0x2060, 0x206F},    // invisible operators, isolates
                                             {0xFEFF, 0xFEFF},    // byte order mark
@@ -97,7 +97,7 @@ std::string escape(char32_t c) {
     return fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (above >> 10), 0xDC00 + (above & 0x3FF));
 }
 
-/// Keys of the objects that are open while JSON is parsed, and how much was parsed.
+/// Keys of the objects that are open while JSON is parsed, and the number of values parsed.
 class JsonGuard {
 public:
     explicit JsonGuard(const std::string& where) : where_(where) {}
@@ -155,7 +155,7 @@ std::optional<double> parse_number(std::string_view text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (end != text.data() + text.size() || error == std::errc::invalid_argument) return std::nullopt;
     if (error != std::errc::result_out_of_range) return value;
-    // from_chars does not say which end of the range was left.
+    // from_chars does not report whether the number is too large or too small.
     const auto exponent = text.find_first_of("eE");
     const bool tiny = exponent != std::string_view::npos ? text.substr(exponent + 1).starts_with('-')
                                                          : text.find_first_not_of("+-0.") > text.find('.');

@@ -18,7 +18,7 @@ namespace {
 
 static_assert(std::is_same_v<hid_t, std::int64_t>, "HDF5 1.10 or later");
 
-/// The error printer is a setting of the thread.
+/// The error printer is a per-thread setting.
 void silence() {
     thread_local const int status = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     (void)status;
@@ -34,7 +34,7 @@ std::string root_or(const std::string& path) {
     return path.empty() ? "/" : path;
 }
 
-/// How links are followed: never to another file, not even by way of a soft link.
+/// Access properties that never follow a link to another file, not even through a soft link.
 hid_t inside() {
     static const Handle access = [] {
         Handle list(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
@@ -46,7 +46,7 @@ hid_t inside() {
     return access.get();
 }
 
-/// Files never make the library load code.
+/// No file can make the library load code.
 void without_plugins() {
     static const int status = H5PLset_loading_state(0);
     (void)status;
@@ -167,9 +167,9 @@ File::Below File::below(const std::string& path) const {
     return found;
 }
 
-/// All that the other functions could read, for a trial.
+/// Reads everything that the other functions could read, for a trial.
 void File::read_everything() const {
-    // Each part is tried by itself: what is refused here may not be what the program will read.
+    // Each object is tried separately: the program may not need what is refused here.
     const auto attempt = [](const auto& read) {
         try {
             read();
@@ -183,7 +183,7 @@ void File::read_everything() const {
     });
     for (const auto& path : paths) {
         attempt([&] {
-            // Only texts have anything in them that can be damaged.
+            // Only strings contain anything that can be damaged.
             for (const auto& name : attributes(path)) string_attribute(path, name);
         });
         attempt([&] { children(path); });
@@ -192,7 +192,7 @@ void File::read_everything() const {
             const Handle opened = dataset(path);
             const Handle creation(H5Dget_create_plist(opened.get()), H5Pclose);
             Shape shape;
-            // Numbers in one piece are only copied.
+            // Contiguous numbers are only copied.
             if (H5Pget_layout(creation.get()) != H5D_CONTIGUOUS) read_doubles(path, shape);
         });
         attempt([&] {
@@ -244,7 +244,7 @@ void File::close() {
     handle_.reset();
 }
 
-/// Every prefix must exist before H5Oexists_by_name may be asked about the whole.
+/// Every prefix must exist before H5Oexists_by_name may be called for the whole path.
 bool File::link_exists(const std::string& path) const {
     std::size_t end = 0;
     while (end < path.size()) {
@@ -354,7 +354,7 @@ std::vector<T> File::read_as(const std::string& path, Shape& shape_out, std::siz
             refuse(path, "too large to read: more than " + std::to_string(max_elements) + " numbers");
         count *= size;
     }
-    // Compression to less than a thousandth does not exist: such data were never written.
+    // No compression reaches a thousandth: such data were never written.
     constexpr std::uint64_t best_compression = 1024;
     if (count > free_bytes / sizeof(T) &&
         count / best_compression * H5Tget_size(stored.get()) > H5Dget_storage_size(opened.get()))

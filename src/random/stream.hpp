@@ -14,16 +14,16 @@ enum class Purpose : std::uint32_t {
     branch = 2,
     connection = 3,  ///< how hyper-connections read and write streams
     slope = 4,       ///< φ'(h) of activations
-    probe = 5,       ///< start vectors of quadrature; one a "layer"
-    batch = 6,       ///< which sequences a training step sees; one a "sample"
+    probe = 5,       ///< start vectors of quadrature; one per "layer"
+    batch = 6,       ///< which sequences a training step uses; one per "sample"
     test = 255,
 };
 
 /// Counter-based random numbers: Philox4x32-10 with key = seed and counter
 /// {block low, block high, sample, purpose << 24 | layer}.
 ///
-/// Entry k of a stream depends on (seed, purpose, layer, sample, k) alone, so a matrix is the same
-/// whichever thread draws it, and the layout equals cuRAND's (seed, subsequence, offset).
+/// Entry k of a stream depends only on (seed, purpose, layer, sample, k), so a matrix is the same
+/// whichever thread draws it. The counters match cuRAND's (seed, subsequence, offset).
 /// layer must be below 2^24.
 class Stream {
 public:
@@ -32,7 +32,7 @@ public:
     /// Uniform on (0, 1), 53 bits, never 0 or 1.
     double uniform();
 
-    /// Standard normal (Box-Muller; two to a Philox block).
+    /// Standard normal (Box-Muller; two per Philox block).
     double normal();
 
     /// Fills with standard normals; the same numbers as repeated normal() on a fresh stream.

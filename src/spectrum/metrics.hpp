@@ -6,7 +6,7 @@
 
 namespace spectra {
 
-/// A metric and what it is called in files.
+/// A metric and its name in files.
 struct MetricName {
     const char* name;
     double Metrics::*member;
