@@ -34,7 +34,7 @@ constexpr std::array<std::pair<Family, std::string_view>, 10> names{{
     {Family::gaussian, "gaussian"},
 }};
 
-/// Every draw lists its permutations; far more of them than any mixture needs.
+/// Every draw lists its permutations; this is far more than any mixture needs.
 constexpr int max_permutations = 100000;
 
 /// The shortest text that reads back as the same number.
@@ -81,7 +81,7 @@ Mixer draw_checked(const Recipe& recipe, int n, random::Stream& stream) {
     return {};
 }
 
-/// The numbers behind a mixer are as large as these fields make them.
+/// These fields set the size of the numbers that make a mixer.
 [[noreturn]] void refuse_size(const Recipe& recipe, std::string_view reason) {
     const std::string rest = ": " + std::string(reason) + "; try a smaller value";
     if (recipe.family == Family::bistochastic) throw FieldError("logit_scale", " " + text(recipe.logit_scale) + rest);
@@ -168,9 +168,9 @@ Mixer draw(const Recipe& recipe, int n, random::Stream& stream) {
     Mixer mixer;
     try {
         mixer = draw_checked(recipe, n, stream);
-    } catch (const std::invalid_argument& error) {  // numbers beyond what a map takes
+    } catch (const std::invalid_argument& error) {  // numbers too large for a map
         refuse_size(recipe, error.what());
-    } catch (const std::runtime_error& error) {  // Sinkhorn without an end
+    } catch (const std::runtime_error& error) {  // Sinkhorn did not converge
         refuse_size(recipe, error.what());
     }
     if (!mixer.allFinite()) refuse_size(recipe, "the mixer overflows");

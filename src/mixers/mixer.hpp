@@ -30,7 +30,7 @@ enum class Family {
     gaussian,
 };
 
-/// All families, in the order users see them.
+/// All families, in the order shown to users.
 const std::vector<Family>& all_families();
 
 /// The name users type: "cayley-hybrid".
@@ -39,7 +39,7 @@ std::string_view name(Family family);
 /// The family of that name, or nothing.
 std::optional<Family> find_family(std::string_view name);
 
-/// How the mixers of a family are drawn. Each field says which family reads it.
+/// How the mixers of a family are drawn. The comment of each field names the families that read it.
 struct Recipe {
     Family family = Family::identity;
     double logit_scale = 1.0;                  ///< bistochastic, cayley: logits N(0, logit_scale²)
@@ -52,14 +52,14 @@ struct Recipe {
     int permutations = 6;                      ///< permutation: K
 };
 
-/// Throws std::invalid_argument, naming the option, where a recipe cannot be drawn at size n.
+/// Throws std::invalid_argument, naming the option, if a recipe cannot be drawn at size n.
 void check(const Recipe& recipe, int n);
 
 /// One mixer of size n ≥ 1.
 Mixer draw(const Recipe& recipe, int n, random::Stream& stream);
 
-/// `depth` mixers; layer l of draw number `sample` reads its own stream. With shared = true one
-/// mixer serves all layers (the one of layer 0).
+/// `depth` mixers; layer l of draw number `sample` reads its own stream. With shared = true all
+/// layers have the mixer of layer 0.
 std::vector<Mixer> draw_layers(const Recipe& recipe, int n, int depth, bool shared, std::uint64_t seed,
                                std::uint32_t sample = 0);
 

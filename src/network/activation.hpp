@@ -5,7 +5,7 @@
 
 namespace spectra {
 
-/// What a layer's nonlinearity does to gradients: the law of φ'(h)² under h ~ N(0, q).
+/// The effect of a layer's nonlinearity on gradients: the law of φ'(h)² under h ~ N(0, q).
 enum class ActivationKind { linear, relu, leaky_relu, tanh, hard_tanh, erf, gelu, silu, bernoulli };
 
 struct Activation {
@@ -18,9 +18,9 @@ struct Activation {
 double value(const Activation& activation, double h);
 double derivative(const Activation& activation, double h);
 
-/// E φ(h), E φ(h)², E φ'(h)² under h ~ N(0, q), exact where a closed form exists, else by quadrature
+/// E φ(h), E φ(h)², E φ'(h)² under h ~ N(0, q), exact if a closed form exists, otherwise by quadrature
 /// to 1e-13 relative. Bernoulli: mean_derivative2 is its probability, the others are not defined
-/// (std::invalid_argument). q = 0 stands for the limit.
+/// (std::invalid_argument). q = 0 means the limit.
 double mean(const Activation& activation, double q);
 double mean_square(const Activation& activation, double q);
 double mean_derivative2(const Activation& activation, double q);
@@ -29,10 +29,10 @@ double mean_derivative2(const Activation& activation, double q);
 bool depends_on_variance(const Activation& activation);
 
 /// The law of φ'(h)² as atoms of positive probability: exact for two-valued laws (linear has one value;
-/// relu, leaky-relu, hard-tanh, bernoulli two), otherwise the law's own Gauss rule of `points` nodes:
-/// Σ probability·value^k = E φ'(h)^{2k} for k < 2·points, so the variance a branch gets is exact. (Hermite
-/// nodes in h would not have that, and miss laws that are narrow in h.) Fewer atoms where a law is so
-/// narrow that fewer exhaust it.
+/// relu, leaky-relu, hard-tanh, bernoulli two), otherwise the Gauss rule of the law with `points` nodes:
+/// Σ probability·value^k = E φ'(h)^{2k} for k < 2·points, so the variance of a branch is exact. (Hermite
+/// nodes in h would not be exact, and would miss laws that are narrow in h.) A very narrow law has fewer
+/// atoms.
 struct SlopeLaw {
     std::vector<double> value;        ///< of φ'², ascending
     std::vector<double> probability;  ///< sums to 1
@@ -40,12 +40,12 @@ struct SlopeLaw {
 };
 SlopeLaw slope_law(const Activation& activation, double q, int points = 16);
 
-/// "relu", … ; parse throws std::invalid_argument with the accepted names (bernoulli is accepted from a
-/// model file only: see model_file.hpp).
+/// "relu", … ; parse throws std::invalid_argument with the valid names (bernoulli is valid only in a
+/// model file: see model_file.hpp).
 std::string name(const Activation& activation);
 Activation activation_from_name(const std::string& name);
 
-/// The names activation_from_name accepts, in the order users see them.
+/// The names that activation_from_name accepts, in the order shown to users.
 const std::vector<std::string>& activation_names();
 
 }  // namespace spectra

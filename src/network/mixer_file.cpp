@@ -22,7 +22,7 @@ using Rows = std::vector<std::vector<double>>;
     throw std::invalid_argument(where + ": " + what);
 }
 
-/// `rows` as a square matrix; layer counts from 1, n = 0 accepts any size.
+/// `rows` as a square matrix; `layer` counts from 1; n = 0 allows any size.
 Mixer to_mixer(const Rows& rows, std::size_t layer, std::size_t n, const std::string& where) {
     if (rows.empty() || rows.front().empty()) refuse(where, fmt::format("layer {} is empty", layer));
     const std::size_t columns = rows.front().size();
@@ -48,7 +48,7 @@ Mixer to_mixer(const Rows& rows, std::size_t layer, std::size_t n, const std::st
     return mixer;
 }
 
-/// Layers and rows beyond what a network may have are refused before they take memory.
+/// Layers and rows beyond the limits of a network are refused before they take memory.
 void append(std::vector<Mixer>& mixers, const Rows& rows, const std::string& where) {
     if (mixers.size() == static_cast<std::size_t>(max_depth))
         refuse(where, fmt::format("has more than {} layers, which is the maximum", max_depth));

@@ -111,7 +111,7 @@ std::vector<Eigen::VectorXd> connections(const json& value, const char* key, int
     return vectors;
 }
 
-/// The set of weights of every layer, by any integer.
+/// The weight set of every layer, named by any integer.
 std::vector<int> weight_sets(const json& value, int depth, const std::string& where) {
     const bool good = value.is_array() && value.size() == static_cast<std::size_t>(depth) &&
                       std::all_of(value.begin(), value.end(), [](const json& set) {
@@ -125,7 +125,7 @@ std::vector<int> weight_sets(const json& value, int depth, const std::string& wh
     return value.get<std::vector<int>>();
 }
 
-/// sigma2 or singular_values, one of the two.
+/// Either sigma2 or singular_values.
 template <typename HasLaw>
 void read_law(const json& noise, int depth, const std::string& where, HasLaw& branch) {
     const auto values = noise.find("singular_values");
@@ -210,7 +210,7 @@ Branch activation_from_json(const json& noise, const Network& network, const std
     return branch;
 }
 
-/// The branch of a network whose streams and mixers are read.
+/// The branch of a network; its streams and mixers are already read.
 Branch branch_from_json(const json& noise, const Network& network, const std::string& where) {
     struct Kind {
         const char* name;

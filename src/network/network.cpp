@@ -37,7 +37,7 @@ void check_mixer(const Mixer& mixer, int streams, std::size_t layer) {
                                    layer, i + 1, j + 1, mixer(i, j)));
 }
 
-/// One value per layer, each finite and 0 or more.
+/// One value per layer, each finite and ≥ 0.
 void check_variances(const char* what, const std::vector<double>& values, std::size_t depth) {
     if (values.size() != depth)
         refuse(fmt::format("{} has {} values for {} layers; expected one per layer", what, values.size(),
@@ -65,7 +65,7 @@ std::vector<double> variances_of(const std::vector<double>& given, const BranchL
     return result;
 }
 
-/// A Gaussian branch of given variances, or one of given singular values.
+/// A Gaussian branch with given variances, or a branch with given singular values.
 void check_law(const std::vector<double>& sigma2, const BranchLaw& law, std::size_t depth) {
     if (law.empty()) {
         check_variances("sigma2", sigma2, depth);

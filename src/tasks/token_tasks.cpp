@@ -14,10 +14,10 @@ namespace spectra::tasks {
 
 namespace {
 
-constexpr std::int64_t copied = 32;     // symbols a sequence
+constexpr std::int64_t copied = 32;     // symbols per sequence
 constexpr std::int64_t separator = 32;  // the token after symbols 0 … 31
 
-/// s₁ … s₃₂, separator, s₁ … s₃₂ without its last token as input, without its first as target.
+/// s₁ … s₃₂, separator, s₁ … s₃₂: without the last token as input, without the first as target.
 Split copy_split(std::int64_t count, std::uint32_t seed) {
     Split split;
     split.count = count;
@@ -55,7 +55,7 @@ std::vector<std::uint8_t> tokens_of(std::string_view text, std::string_view symb
     return result;
 }
 
-/// Windows side by side; what is left at the end is not used.
+/// Adjacent windows; the remainder at the end is not used.
 Split windows(const std::vector<std::uint8_t>& stream, std::size_t steps) {
     const std::size_t count = (stream.size() - 1) / steps;
     const auto end = stream.begin() + static_cast<std::ptrdiff_t>(count * steps);
@@ -89,7 +89,7 @@ Dataset make_text(const TaskOptions& options) {
     const std::string text = read_text(options.text_file);
     const auto steps = static_cast<std::size_t>(options.context);
     const std::size_t training = text.size() - text.size() / 10;
-    // A window needs a target for its last position; the tenth is the shorter part.
+    // A window needs a target for its last position; the validation tenth is the shorter split.
     if (text.size() / 10 < steps + 1)
         throw std::invalid_argument(fmt::format("{}: {} bytes; must be at least {} for windows of {}",
                                                 options.text_file, text.size(), 10 * (steps + 1), steps));

@@ -7,7 +7,7 @@
 
 namespace spectra::validation {
 
-/// "window>=0.9": a threshold that a quantity must keep.
+/// "window>=0.9": a threshold for a quantity.
 struct Requirement {
     enum class Relation { at_least, at_most };
     std::string name;
@@ -15,34 +15,34 @@ struct Requirement {
     double threshold = 0;
 };
 
-/// Quantities that may be required, in the order users read of them: the metrics, norm (spectral norm of the
-/// mixers' product), the mixers' defects, wasserstein1.
+/// Quantities that may be required, in the order shown to users: the metrics, norm (spectral norm of the
+/// product of the mixers), the defects of the mixers, wasserstein1.
 const std::vector<std::string>& required_names();
 
 /// window ≥ 0.9, collapsed ≤ 0.05, largest ≤ 2.
 std::vector<Requirement> default_requirements();
 
 /// "window>=0.9,collapsed<=0.05". Throws std::invalid_argument, one line, for an unknown name, another
-/// relation, a threshold that is no number, and a name required twice the same way.
+/// relation, a threshold that is not a number, and a duplicate bound.
 std::vector<Requirement> parse_requirements(const std::string& text);
 
 /// "window >= 0.9".
 std::string words(const Requirement& requirement);
 
-/// A number, and by how much it may be off.
+/// A number and its error.
 struct Estimate {
     double value = 0;
     double error = 0;
 };
 
-/// What came of the requirements.
+/// The result of checking the requirements.
 struct Verdict {
     bool pass = false;
-    std::vector<std::string> reasons;  ///< one line each that is not kept; none where all are
+    std::vector<std::string> reasons;  ///< one line per violated requirement
 };
 
-/// `value` gives a quantity by its name; nothing or NaN where it was not found: such a requirement is not
-/// kept. Nor is one that its error alone would break.
+/// `value` returns a quantity by its name; nothing or NaN if it was not found: its requirement then fails. A
+/// requirement also fails if the error alone could violate it.
 Verdict judge(const std::vector<Requirement>& requirements,
               const std::function<std::optional<Estimate>(const std::string&)>& value);
 
