@@ -33,12 +33,12 @@ std::optional<std::uint64_t> number_of(const std::string& part) {
     return value;
 }
 
-/// Attention before what follows it.
+/// Attention first.
 int rank_of(const std::string& part) {
     return part.find("attn") != std::string::npos || part.find("attention") != std::string::npos ? 0 : 1;
 }
 
-/// A place in the model: stem "transformer.h.", block 3, rest "hc_attn".
+/// A position in the model: stem "transformer.h.", block 3, rest "hc_attn".
 struct Place {
     std::string name, stem, rest;
     std::optional<std::uint64_t> block;
@@ -75,7 +75,7 @@ bool ends_as(const std::string& longer, const std::string& shorter) {
     return longer == shorter || longer.ends_with("." + shorter) || shorter.empty();
 }
 
-/// Is b the same weights as a, in the same block, under a name that ends alike?
+/// Does b have the same weights as a, in the same block, with one name a suffix of the other?
 bool is_alias(const Place& a, const Place& b) {
     const auto& s = *a.tensor;
     const auto& t = *b.tensor;

@@ -20,7 +20,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Streams up to which all n! permutations are listed (5040).
+/// Largest number of streams for which all n! permutations are listed (5040).
 constexpr std::uint64_t most_permuted_streams = 7;
 /// More streams than any model has.
 constexpr std::uint64_t most_streams = 4096;
@@ -65,7 +65,7 @@ Mixer rotation(const VectorXd& raw, int n) {
     return mixers::plane_rotation(raw.head(n), raw.segment(n, n), softplus(raw(2 * n)));
 }
 
-/// Raw numbers of n streams; 0 where the family says nothing of it.
+/// Count of raw numbers for n streams; 0 if the family does not fix it.
 std::uint64_t raw_count(std::string_view family, std::uint64_t n) {
     if (family == "bistochastic" || family == "cayley" || family == "matrix") return n * n;
     if (family == "orthogonal") return n * (n - 1) / 2;

@@ -10,25 +10,26 @@
 
 namespace spectra::layouts {
 
-/// How raw numbers of a trained model become a mixer. Each field says which family reads it.
+/// How raw numbers of a trained model become a mixer. The comment of each field names the families that read
+/// it.
 struct FamilyOptions {
-    std::optional<int> sweeps;   ///< bistochastic: this many of Sinkhorn's sweeps; none: to tolerance
+    std::optional<int> sweeps;   ///< bistochastic: this many Sinkhorn sweeps; none: to tolerance
     bool columns_first = false;  ///< bistochastic: a sweep normalises columns, then rows
     double temperature = 1;      ///< bistochastic, permutation: logits are divided by it
     std::optional<int> cayley_iterations = 2;  ///< cayley: fixed-point steps; none: exact
     double cayley_step = 0.1;                  ///< cayley: α
 };
 
-/// The families that raw numbers can be read as, in the order users see them: those of `spectra train
-/// --mixer` (train/modules/mixer.hpp has each one's numbers in their order), with "matrix" for "hyper": the
-/// numbers themselves.
+/// The families that raw numbers can be read as, in the order shown to users: those of `spectra train
+/// --mixer` (train/modules/mixer.hpp defines the order of their numbers), but with "matrix" for "hyper",
+/// where the numbers are the entries.
 const std::vector<std::string>& family_names();
 
-/// n, from how many raw numbers there are. Nothing where no n has so many; for grassmann, whose rank is free,
-/// n is the number of rows that the frame's tensor has, and this is nothing.
+/// n, from the count of raw numbers; nothing if no n has this count. Also nothing for grassmann, which has a
+/// free rank: there n is the number of rows of the frame's tensor.
 std::optional<int> streams_of(std::string_view family, std::uint64_t raw_count);
 
-/// The mixer of `streams` streams. raw.size() fits.
+/// The mixer of `streams` streams. raw.size() must fit.
 Mixer mixer_of(std::string_view family, const Eigen::VectorXd& raw, int streams,
                const FamilyOptions& options = {});
 
@@ -37,7 +38,7 @@ Mixer mixer_of(std::string_view family, const Eigen::VectorXd& raw, int streams,
 double sigmoid(double x);
 Eigen::VectorXd sigmoid(const Eigen::VectorXd& x);
 double softplus(double x);
-/// raw, laid out by rows.
+/// `raw` as a matrix, row by row.
 Eigen::MatrixXd by_rows(const Eigen::VectorXd& raw, int rows, int columns);
 /// The k×k skew matrix with these entries above its diagonal, by rows.
 Eigen::MatrixXd skew_of(const Eigen::VectorXd& upper, int k);

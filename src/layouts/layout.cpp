@@ -48,7 +48,7 @@ VectorXd softmax(const VectorXd& x) {
     return e / e.sum();
 }
 
-/// One scale for all, one a stream, or none.
+/// One scale for all, one per stream, or none.
 VectorXd scaled(const Weights& weights, const std::string& key, const VectorXd& x, int streams) {
     if (!weights.has(key)) return x;
     const VectorXd scale = weights.numbers(key);
@@ -134,7 +134,7 @@ Connection read_stream_hybrid(const Weights& weights, const std::string& name, c
     const VectorXd raw = generator(weights, name + ".geo_proj", layer_norm(weights, name + ".norm", x), size);
     Connection connection{name, mixer_of("cayley-hybrid", raw, n), {}, {}};
 
-    // The router stands beside it in the block (router_attn beside geo_attn) and reads the turned state.
+    // The router is beside it in the block (router_attn beside geo_attn) and reads the rotated state.
     const auto cut = name.rfind("geo_");
     const auto router =
         cut == std::string::npos ? name + ".router" : name.substr(0, cut) + "router_" + name.substr(cut + 4);

@@ -10,7 +10,7 @@ namespace spectra::layouts {
 
 namespace {
 
-/// Sinkhorn as EΔ's mHC does it: of exp(Z), rows then columns, ε = 1e-8 added to every sum.
+/// Sinkhorn as in EΔ's mHC: on exp(Z), rows then columns, ε = 1e-8 added to every sum.
 Mixer sinkhorn_with_epsilon(const Eigen::MatrixXd& logits, int sweeps) {
     constexpr double epsilon = 1e-8;
     Mixer p = logits.array().exp();

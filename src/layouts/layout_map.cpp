@@ -30,7 +30,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Reads an object's members one by one and then says what is left over.
+/// Reads the members of an object one by one, then reports the unread ones.
 class Members {
 public:
     Members(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
@@ -104,7 +104,7 @@ private:
     std::vector<std::string> known_;
 };
 
-/// A tensor's name with a part of it: "mix[0:4]", "alpha[:,1:5]".
+/// A tensor's name with a slice: "mix[0:4]", "alpha[:,1:5]".
 struct Part {
     std::string key;
     bool columns = false;
@@ -119,7 +119,7 @@ std::optional<Index> whole_number(std::string_view text) {
     return value;
 }
 
-/// Nothing where the brackets hold something else.
+/// Nothing if the brackets hold something else.
 std::optional<Part> part_of(const std::string& text) {
     const auto open = text.find('[');
     if (open == std::string::npos) return Part{text, false, {}};
@@ -145,13 +145,13 @@ std::string replaced(std::string text, std::string_view what, const std::string&
     return at == std::string::npos ? text : text.replace(at, what.size(), with);
 }
 
-/// What stands before a key and the block's number in it.
+/// The prefix of a key, and the number of its block.
 struct Match {
     std::string before;
     std::uint64_t block = 0;
 };
 
-/// Does the key end as the pattern does, {i} a number?
+/// Does the key end with the pattern, where {i} matches a number?
 std::optional<Match> match(const std::string& key, const std::string& pattern) {
     const auto hole = pattern.find("{i}");
     const auto tail = hole == std::string::npos ? pattern : pattern.substr(hole + 3);
@@ -173,8 +173,8 @@ std::optional<Match> match(const std::string& key, const std::string& pattern) {
     return found;
 }
 
-/// The numbers of a part of a tensor, or of its block number `slice` (≥ 0: the first dimension counts
-/// blocks), and how many rows they had.
+/// The numbers of a slice of a tensor, or of its block number `slice` (≥ 0: the first dimension counts
+/// blocks), and their number of rows.
 struct Numbers {
     VectorXd values;
     Index rows = 0;
@@ -203,7 +203,7 @@ Numbers numbers_of(const Weights& weights, const std::string& key, const Part& p
     return found;
 }
 
-/// A frame has as many rows as there are streams, and no more columns.
+/// A frame has one row per stream, and no more columns than rows.
 std::optional<int> frame_streams(const Numbers& frame) {
     constexpr Index most_streams = 4096;
     const Index n = frame.rows, size = frame.values.size();
@@ -218,7 +218,7 @@ VectorXd mapped(const std::string& map, const VectorXd& x) {
     return x;
 }
 
-/// One connection's place: what stands before its keys, its block, its sublayer.
+/// The position of one connection: the prefix of its keys, its block, its sublayer.
 struct Site {
     std::string before, sublayer;
     std::uint64_t block = 0;
@@ -229,7 +229,7 @@ struct Site {
     }
 };
 
-/// The blocks that have the first sublayer; what stands before the keys must be the same for all.
+/// The blocks that have the first sublayer; all their keys must have the same prefix.
 std::vector<Site> sites_of(const Weights& weights, const LayoutMap& map, const std::string& pattern) {
     const auto& first = map.sublayers.empty() ? std::string() : map.sublayers.front();
     const auto own = replaced(pattern, "{sublayer}", first);

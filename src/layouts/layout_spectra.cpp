@@ -11,11 +11,11 @@ namespace spectra::layouts {
 
 namespace {
 
-/// What `spectra train` was asked for, as far as its mixers depend on it.
+/// The options of `spectra train` on which mixers depend.
 struct Description {
     std::string task, architecture, mixer;
     int cycles = 1;
-    bool to_limit = true;  ///< Sinkhorn's map itself, whatever sinkhorn_iterations is
+    bool to_limit = true;  ///< iterate to tolerance, ignoring sinkhorn_iterations
     int sinkhorn_iterations = 20, cayley_iterations = 2;
     double cayley_step = 0.1;
 
@@ -106,7 +106,7 @@ bool fits(const Weights& weights) {
 void read(const Weights& weights, const InputPoint& input, Stack& stack) {
     const auto d = description_of(weights);
     expect_streams(weights, d);
-    // b_pre for every connection with pre and post, also one whose mixer is the identity.
+    // Every connection with pre and post has b_pre, even if its mixer is the identity.
     const auto names = connection_names(
         weights, ending_in({".b_pre", ".u_net.2.weight", ".geo_proj.2.weight", ".fused_proj.weight"}));
     for (int cycle = 0; cycle < d.cycles; ++cycle)

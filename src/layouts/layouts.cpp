@@ -83,7 +83,7 @@ Stack read_stack(const weightfile::TensorFile& file, const LayoutOptions& option
     try {
         return read(file, options);
     } catch (const std::invalid_argument& error) {
-        // What a mixer family finds wrong with its numbers knows no file.
+        // Errors from a mixer family do not name the file.
         if (begins_with_name(error)) throw;
         throw named(error);
     } catch (const std::runtime_error& error) {

@@ -7,15 +7,14 @@
 
 namespace spectra::layouts {
 
-/// What a trained mixer A is like, as it acts: x ↦ A x.
+/// Properties of a trained mixer A as it acts: x ↦ A x.
 struct MixerRow {
     std::string name;
     Eigen::VectorXd row_sums, column_sums;
     double spectral_norm = 0;
     double orthogonality_defect = 0;  ///< largest |(AᵀA − I)_ij|
     double identity_distance = 0;     ///< largest |(A − I)_ij|
-    /// Share of rows whose largest entry (the value itself, not its magnitude) is the diagonal one; an equal
-    /// entry beside it does not take it away.
+    /// Share of rows in which the diagonal entry is the largest (by value, not by magnitude), ties included.
     double diagonal_dominant_share = 0;
     double smallest_entry = 0;
 };
@@ -26,16 +25,16 @@ struct CompositeRow {
     double spectral_norm = 0;
 };
 
-/// The mixers of a stack one by one, over all of them, and their products. NaN wins over every number.
+/// The mixers of a stack one by one, over all of them, and their products. NaN takes precedence over numbers.
 struct MixerTable {
     std::vector<MixerRow> layers;
-    // The worst of all layers; of shares the mean.
+    // The worst over all layers; for shares the mean.
     double row_sum_defect = 0, column_sum_defect = 0;  ///< largest |sum − 1|
     double orthogonality_defect = 0, spectral_norm_max = 0, identity_distance = 0;
     double diagonal_dominant_share = 0;
     double smallest_entry = 0;
 
-    std::vector<CompositeRow> composites;  ///< after 1, …, L layers: the last is the whole stack's
+    std::vector<CompositeRow> composites;  ///< after 1, …, L layers; the last is the whole stack
 };
 
 /// At least one mixer, all of one size.

@@ -9,20 +9,20 @@ namespace spectra::layouts {
 
 /// One residual connection of a trained model at one input: X' = (A ⊗ I_p) X + post ⊗ F(pre · X).
 struct Connection {
-    std::string name;           ///< as its keys in the file begin: "transformer.h.3.hc_attn"
+    std::string name;           ///< the beginning of its keys in the file: "transformer.h.3.hc_attn"
     Mixer mixer;                ///< A as it acts, x ↦ A x on the stream axis
-    Eigen::VectorXd pre, post;  ///< what F reads and where it is written; empty where it is no such branch
-    /// F gives every stream an output of its own (mHC of the EΔ suite): post scales them, it does not copy
-    /// one.
+    Eigen::VectorXd pre, post;  ///< how F reads and writes streams; empty for other branches
+    /// F has a separate output per stream (mHC of the EΔ suite): post scales the outputs; it does not copy
+    /// one output to all streams.
     bool separate_outputs = false;
 };
 
-/// The residual connections of a model in the order they are applied, two a block where a block has two.
+/// The residual connections of a model in the order they are applied, two per block if a block has two.
 struct Stack {
-    std::string layout;  ///< whose keys they are: "mhc-lite", or "spectra" for a model trained here
-    std::string input;   ///< where the input-dependent part was taken: "zero input", "input 3 of 8"
+    std::string layout;  ///< tensor-name layout: "mhc-lite", or "spectra" for a model of spectra train
+    std::string input;   ///< where the dynamic part was evaluated: "zero input", "input 3 of 8"
     int streams = 0;     ///< n
-    int width = 0;       ///< p; 0 where the file does not say
+    int width = 0;       ///< p; 0 if the file does not determine it
     std::vector<Connection> connections;
 
     int depth() const { return static_cast<int>(connections.size()); }

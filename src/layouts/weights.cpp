@@ -73,7 +73,7 @@ Eigen::MatrixXd Weights::matrix(const std::string& key, Eigen::Index rows, Eigen
 
 void Weights::expect_shape(const std::string& key, const std::vector<Eigen::Index>& shape) const {
     const auto& tensor = at(key);
-    // A view of few numbers can claim any size, and vectors are made of it.
+    // A view of few numbers can claim any size, and vectors of that size are allocated.
     const auto count = weightfile::element_count(tensor.shape);
     if (!count || *count > weightfile::TensorFile::default_most_elements) refuse(tensor, "is too large");
     if (!agrees(tensor.shape, shape)) refuse(tensor, fmt::format("must be {}", wanted_text(shape)));

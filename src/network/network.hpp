@@ -46,8 +46,8 @@ struct HyperConnectionBranch {
 };
 
 /// Weights shared over depth, in one set for all layers or in several alternating sets, like the attention
-/// and the MLP of a recursive transformer. X_l = σ_l F_g with g the layer's set and one F with entries N(0,
-/// 1/N) per set; or (post_l pre_lᵀ) ⊗ σ_l F_g, F with entries N(0, 1/p), if pre and post are given.
+/// and the MLP of a recursive transformer. X_l = σ_l F_g with g the layer's set and one F with entries
+/// N(0, 1/N) per set; or (post_l pre_lᵀ) ⊗ σ_l F_g, F with entries N(0, 1/p), if pre and post are given.
 struct TiedBranch {
     std::vector<double> sigma2;                        ///< one per layer
     std::vector<Eigen::VectorXd> pre = {}, post = {};  ///< one per layer; both empty: isotropic

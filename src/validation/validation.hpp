@@ -28,7 +28,7 @@ struct LayerDistance {
     /// singular values has very many narrow bands.
     double wasserstein1 = 0;
     double variance = 0;               ///< σ_l² = ‖X_l‖²/N, mean over inputs
-    double mixer_share = 0;            ///< share of it from the derivative of an input-dependent mixer, pre and post
+    double mixer_share = 0;            ///< share from the derivatives of input-dependent mixer, pre and post
     double largest = 0, smallest = 0;  ///< singular values of Y_l, over all inputs
 };
 

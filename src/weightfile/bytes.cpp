@@ -17,7 +17,7 @@ void refuse(const std::string& where, const std::string& what) {
 }
 
 MappedFile::MappedFile(const std::string& path) {
-    // A pipe must not hold us up before its kind is known.
+    // Opening a pipe must not block before its kind is known.
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         refuse(path,

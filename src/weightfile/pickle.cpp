@@ -11,13 +11,13 @@
 namespace spectra::weightfile {
 namespace {
 
-// Far above what checkpoints need (a tensor takes some fifteen objects): what a hostile file may cost.
+// Limits for hostile files, far above the needs of weight files (a tensor takes about fifteen objects).
 constexpr std::size_t longest_pickle = std::size_t{1} << 28;
 constexpr std::size_t most_objects = std::size_t{1} << 23;
 constexpr std::size_t most_pushes = std::size_t{1} << 25;
 constexpr ObjectId no_object = ~ObjectId{0};
 
-/// Opcodes of protocols 2 to 5; the older ones written as text are not here.
+/// Opcodes of protocols 2 to 5, without the older textual ones.
 enum Opcode : unsigned char {
     op_mark = '(',
     op_stop = '.',
@@ -68,7 +68,7 @@ enum Opcode : unsigned char {
     op_frame = 0x95,
 };
 
-/// Two's complement, least byte first, of any length.
+/// Two's complement, little-endian, of any length.
 Object integer_from(Bytes bytes) {
     if (bytes.empty()) return std::int64_t{0};
     const bool negative = std::to_integer<int>(bytes.back()) >= 0x80;
@@ -180,7 +180,7 @@ private:
         marks_.pop_back();
         return items;
     }
-    /// Picklers number from 0: a place has taken more bytes than its number.
+    /// Picklers number from 0, so place k comes after more than k bytes.
     void put(std::size_t place) {
         if (place > start_) fail(fmt::format("memo {} is out of order", place));
         if (place >= memo_.size()) memo_.resize(place + 1, no_object);
@@ -252,7 +252,7 @@ private:
         if (made_.objects.all.size() == most_objects) fail(fmt::format("more than {} objects", most_objects));
         push(call(made_, *function, words[1], here()));
     }
-    /// The attributes of an OrderedDict (a state dict has _metadata) are nothing we read.
+    /// The attributes of an OrderedDict (a state dict has _metadata) are ignored.
     void build() {
         pop();
         top_as<Dict>("sets attributes of");

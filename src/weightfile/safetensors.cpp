@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr std::uint64_t longest_header = 16 << 20;
 constexpr std::uint64_t length_bytes = 8;
 
-/// An entry of the header as it is read.
+/// An entry of the header while it is read.
 struct Entry {
     std::string key;
     Dtype dtype = Dtype::f32;
@@ -33,8 +33,8 @@ struct Entry {
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-/// Reads the header as it is parsed: objects of objects, whose arrays hold sizes. Anything else is refused,
-/// so that nothing nests and nothing is kept but the entries.
+/// Reads the header while it is parsed: objects of objects with arrays of sizes. Anything else is refused,
+/// so that nothing nests deeper and only the entries are kept.
 class Header : public nlohmann::json_sax<json> {
 public:
     explicit Header(const std::string& where) : where_(where) {}
@@ -160,7 +160,7 @@ private:
     Shape* array_ = nullptr;
 };
 
-/// Bytes of a tensor; nothing where they are too many, or not whole.
+/// Bytes of a tensor; nothing if they overflow or are not a whole number.
 std::optional<std::uint64_t> byte_count(const Entry& entry) {
     auto count = element_count(entry.shape);
     std::uint64_t total = 0;
@@ -182,7 +182,7 @@ void check_range(const Entry& entry, std::uint64_t data_size, const std::string&
                                     size ? std::to_string(*size) : "too many", begin, end, end - begin));
 }
 
-/// Sorted by place, every range begins where the one before ended.
+/// Checks that every range, sorted by position, begins where the one before ends.
 void check_cover(const std::vector<Entry>& entries, std::uint64_t data_size, const std::string& where) {
     std::uint64_t reached = 0;
     for (const auto& entry : entries) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> model_names{"model", "state_dict", "model_state_dict", "module"};
 
-/// Common files that are none of ours, and what to do.
+/// Common files of other formats, and what to do with them.
 std::string_view advice(Bytes file) {
     const auto start = as_text(file.first(std::min<std::size_t>(file.size(), 64)));
     if (looks_like_legacy_torch(file))

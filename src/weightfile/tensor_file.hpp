@@ -11,46 +11,47 @@
 #include <string_view>
 #include <vector>
 
-/// Weight files as people have them: what torch.save wrote, and safetensors. Read without Torch, without
-/// running anything that a file asks for, and without trust in what it says of itself.
+/// Common weight files: torch.save and safetensors. They are read without Torch, without executing anything
+/// from the file, and without trusting its contents.
 namespace spectra::weightfile {
 
 enum class Kind {
     safetensors,
     torch_save,
-    torch_script,  ///< recognised only: it is a program, and takes Torch to run
+    torch_script,  ///< recognised only: it is a program that needs Torch to run
 };
 
 /// "a safetensors file", "a torch.save file", "a TorchScript module".
 std::string_view name(Kind kind);
 
-/// Whether a file begins as one of these does; false where it cannot be read.
+/// Whether a file begins like one of these; false if it cannot be read.
 bool is_weight_file(const std::filesystem::path& path);
 
-/// An open weight file. It is mapped into memory: opening reads its directory, reading a tensor that tensor.
+/// An open weight file, mapped into memory: opening reads only its directory, and tensors are read one by
+/// one.
 ///
-/// Whatever is wrong with a file throws std::invalid_argument, one line that begins with the file's name.
+/// Every fault of a file throws std::invalid_argument, one line that begins with the file's name.
 class TensorFile {
 public:
     /// Recognises the file by its content. Files of torch.save before 1.6 are refused with advice.
     static TensorFile open(const std::filesystem::path& path);
-    /// The same of bytes in memory, which must outlive it; `name` stands for the file in messages.
+    /// The same for bytes in memory, which must outlive it; `name` stands for the file in messages.
     static TensorFile from_bytes(std::span<const std::byte> bytes, std::string name);
 
     Kind kind() const { return kind_; }
-    /// The file's name, as messages about it begin.
+    /// The file's name, with which messages about it begin.
     const std::string& where() const { return name_; }
-    /// In the order of the file, every key once; none of a TorchScript module. The key of a torch.save file's
-    /// tensor is the way to it through dicts and lists, joined by dots: "model.h.0.weight" of {"model":
-    /// {"h.0.weight": …}}.
+    /// In the order of the file, with unique keys; empty for a TorchScript module. The key of a tensor in a
+    /// torch.save file is the path to it through dicts and lists, joined by dots: "model.h.0.weight" for
+    /// {"model": {"h.0.weight": …}}.
     const std::vector<Tensor>& tensors() const { return contents_.tensors; }
-    /// Null where there is none of that key.
+    /// Null if there is no tensor with that key.
     const Tensor* find(std::string_view key) const;
-    /// Refuses where there is none of that key.
+    /// Refuses a missing key.
     const Tensor& at(std::string_view key) const;
 
-    /// A tensor's elements in row-major order, whatever its strides, widened from what it has. At most
-    /// `most_elements` are read: a small file can promise a tensor of any size. Complex numbers are refused.
+    /// A tensor's elements in row-major order, whatever its strides, widened from its dtype. At most
+    /// `most_elements` are read: a small file can declare a tensor of any size. Complex numbers are refused.
     std::vector<double> read_doubles(const Tensor& tensor,
                                      std::size_t most_elements = default_most_elements) const;
     /// The same in single precision; doubles are rounded.
@@ -59,19 +60,19 @@ public:
 
     static constexpr std::size_t default_most_elements = std::size_t{1} << 28;
 
-    /// What the file holds beside and around its tensors: the object that torch.save was given; the
-    /// `__metadata__` of safetensors, a dict of texts; None for a TorchScript module.
+    /// The contents of the file beside and around its tensors: the object that was passed to torch.save; the
+    /// `__metadata__` of safetensors, a dict of strings; None for a TorchScript module.
     Value value() const { return {contents_.objects, contents_.objects.root}; }
 
-    /// Where the model's state dict begins in the keys: "model." of {model, optimizer, …}, "state_dict.", ""
-    /// of a bare one and of safetensors. Looks for model, state_dict, model_state_dict, module, inside each
-    /// other too; else for the only dict with tensors where no tensor lies beside it.
+    /// The prefix of the model's state dict in the keys: "model." for {model, optimizer, …}, "state_dict.",
+    /// "" for a bare one and for safetensors. Looks for model, state_dict, model_state_dict, module, also
+    /// nested; otherwise for the only dict with tensors, if no tensor lies beside it.
     std::string state_dict_prefix() const;
-    /// The tensors of that state dict under its own keys.
+    /// The tensors of that state dict under their keys in it.
     std::vector<Tensor> state_dict() const;
 
-    /// The step of training it was saved at, where it says so beside the model: a whole number (safetensors:
-    /// its digits) called step, global_step, iter_num, iteration, iter or steps.
+    /// The training step at which the file was saved, if it is stored beside the model: an integer
+    /// (safetensors: its digits) called step, global_step, iter_num, iteration, iter or steps.
     std::optional<std::int64_t> training_step() const;
 
 private:
@@ -79,7 +80,7 @@ private:
     void recognise();
     void index_keys();
     bool has_key_with(std::string_view prefix) const;
-    /// The key of the dict inside `dict` that holds the model, where there is one.
+    /// The key of the dict inside `dict` that holds the model, if there is one.
     std::optional<std::string> inner_dict(const Value& dict, const std::string& prefix) const;
     Bytes bytes_of(const Storage& storage) const;
     template <class Real>

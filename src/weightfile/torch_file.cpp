@@ -10,13 +10,13 @@
 namespace spectra::weightfile {
 namespace {
 
-// An object met again on another way has another key: there are more ways through a small file than can be
-// counted.
+// An object on several paths has several keys, and a small file can contain an exponential number of
+// paths.
 constexpr std::size_t most_keys = std::size_t{1} << 20;
 constexpr std::size_t most_bytes = std::size_t{1} << 28;
 constexpr std::size_t most_visits = std::size_t{1} << 24;
 
-/// The pickled number 0x1950A86A20F9469CFC6C that begins the older files.
+/// The pickled number 0x1950A86A20F9469CFC6C with which older files begin.
 constexpr std::string_view legacy_magic = "\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19";
 
 std::string key_text(const Value& key) {
@@ -25,8 +25,8 @@ std::string key_text(const Value& key) {
     return fmt::format("<{}>", name(key.kind()));
 }
 
-/// Depth first through dicts, lists and tuples, without recursion and not through an object that holds
-/// itself.
+/// Depth-first traversal of dicts, lists and tuples, without recursion. An object inside itself is not
+/// entered again.
 class Walk {
 public:
     Walk(const Objects& objects, const std::vector<Tensor>& tensors, const std::string& where)
@@ -91,7 +91,7 @@ bool is_big_endian(const ZipArchive& archive, const std::string& root, const std
     return order == "big";
 }
 
-/// Its bytes are looked for when they are asked for.
+/// Its bytes are located on demand.
 Storage find_storage(const ZipArchive& archive, const std::string& root, const NamedStorage& named,
                      const std::string& where) {
     const std::string name = root + "data/" + named.key;

@@ -18,7 +18,7 @@ struct Name {
     Function function;
 };
 
-// The built-in ones are called by their Python 2 names below protocol 3.
+// Below protocol 3 the built-in ones have their Python 2 names.
 constexpr std::array functions{
     Name{"collections", "OrderedDict", Function::ordered_dict},
     Name{"__builtin__", "set", Function::set},
@@ -46,7 +46,7 @@ std::string_view name_of(Function function) {
     return "";
 }
 
-/// Reads the arguments of a call; what is not as expected is refused.
+/// Reads the arguments of a call; refuses unexpected ones.
 class Arguments {
 public:
     Arguments(const Unpickled& made, ObjectId tuple, const std::string& where, std::string_view what)
@@ -103,7 +103,7 @@ ObjectId add(Unpickled& made, Object object) {
     return static_cast<ObjectId>(made.objects.all.size() - 1);
 }
 
-/// Bits that say the values are to be negated or conjugated; they are not in the storage.
+/// Refuses bits that request negation or conjugation of the stored values.
 void refuse_metadata(const Arguments& arguments, std::size_t k) {
     if (arguments.size() <= k || std::holds_alternative<None>(arguments.object(k))) return;
     if (!arguments.get<Dict>(k).items.empty())
@@ -144,7 +144,7 @@ ObjectId rebuild(Unpickled& made, Function function, const Arguments& arguments)
         dtype = arguments.get<Dtype>(6);
     }
     made.tensors.push_back(tensor_from(made, arguments, dtype));
-    made.sizes += made.tensors.back().shape.size() + 4;  // a scalar takes memory, too
+    made.sizes += made.tensors.back().shape.size() + 4;  // a scalar takes memory too
     if (made.sizes > most_sizes)
         refuse(arguments.place(), fmt::format("more than {} tensor sizes in total", most_sizes));
     return add(made, TensorPlace{made.tensors.size() - 1});
@@ -155,7 +155,7 @@ bool rebuilds_tensor(Function function) {
            function == Function::rebuild_tensor_v3;
 }
 
-/// Below protocol 3 bytes are written as text whose characters are the bytes.
+/// Below protocol 3, bytes are written as text with one character per byte.
 ObjectId encode(Unpickled& made, const Arguments& arguments) {
     arguments.expect(2, 2);
     const auto& text = arguments.get<std::string>(0);

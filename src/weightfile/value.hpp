@@ -12,7 +12,7 @@
 
 namespace spectra::weightfile {
 
-/// Place in Objects. Objects hold each other by place and not by pointer: a list may contain itself, and
+/// Index in Objects. Objects refer to each other by index, not by pointer: a list may contain itself, and
 /// nothing here recurses.
 using ObjectId = std::uint32_t;
 
@@ -24,7 +24,7 @@ struct Sequence {
     enum class Kind : std::uint8_t { list, tuple, set } kind = Kind::list;
     std::vector<ObjectId> items;
 };
-/// In the order of the file. A later item of the same key counts.
+/// In the order of the file. Of items with the same key the last one counts.
 struct Dict {
     std::vector<std::pair<ObjectId, ObjectId>> items;
 };
@@ -32,7 +32,7 @@ struct Dict {
 struct TensorPlace {
     std::size_t tensor = 0;
 };
-/// Number of a storage, and the dtype of its elements where it has one.
+/// Number of a storage, and the dtype of its elements if it has one.
 struct StoragePlace {
     std::size_t storage = 0;
     std::optional<Dtype> dtype;
@@ -41,7 +41,7 @@ struct StoragePlace {
 struct StorageType {
     std::optional<Dtype> dtype;
 };
-/// A function or class that a file may name; nothing of it is ever run, we know what its results are.
+/// A function or class that a file may name. It is never run; its results are known.
 enum class Function : std::uint8_t {
     ordered_dict,
     set,
@@ -67,8 +67,8 @@ struct Objects {
     ObjectId root = 0;
 };
 
-/// What a file says beside its tensors: a look at one of its objects, good as long as the file stays
-/// where it is.
+/// A view of one object of a file, beside its tensors; valid as long as the file object exists and is not
+/// moved.
 class Value {
 public:
     enum class Kind {
@@ -91,18 +91,18 @@ public:
 
     Kind kind() const;
 
-    // Nothing where it is of another kind.
+    // Nothing if the object has another kind.
     std::optional<bool> boolean() const;
     std::optional<std::int64_t> integer() const;
     /// A floating-point number, or an integer. Integers of more than 64 bits are floating-point here.
     std::optional<double> number() const;
     std::optional<std::string_view> text() const;
-    /// Of a dict, by a key that is text.
+    /// The item of a dict with a string key.
     std::optional<Value> find(std::string_view key) const;
 
     /// Number of items of a list, tuple, set or dict; 0 for others.
     std::size_t size() const;
-    /// Item k < size(); of a dict its value.
+    /// Item k < size(); for a dict its value.
     Value item(std::size_t k) const;
     /// Key k < size() of a dict.
     Value key(std::size_t k) const;

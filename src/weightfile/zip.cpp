@@ -34,7 +34,7 @@ constexpr std::array<std::uint32_t, 256> crc_table = [] {
     return table;
 }();
 
-/// A record of the directory, with reads that stay inside.
+/// A record of the directory; reads stay inside it.
 class Record {
 public:
     Record(Bytes bytes, std::uint64_t at) : bytes_(bytes), at_(at) {}
@@ -61,7 +61,7 @@ bool has_signature(Bytes bytes, std::uint64_t at, std::uint64_t length, std::uin
     return holds(bytes, at, length) && Record(bytes, at).u32(0) == signature;
 }
 
-/// The values of the 64-bit extra field, in its order: those whose 32 bits are all ones.
+/// The values of the 64-bit extra field, in order: one per 32-bit field that is all ones.
 class Extra64 {
 public:
     explicit Extra64(Bytes extra) {
@@ -215,8 +215,8 @@ void ZipArchive::check_names() const {
     }
 }
 
-/// The local header's extra field has a length of its own, which is known once it is looked at: until then
-/// every entry has at least room for header, name and bytes.
+/// The length of the local header's extra field is unknown until the header is read. Until then, check
+/// that every entry has at least room for header, name and bytes.
 void ZipArchive::set_limits(std::uint64_t directory) {
     std::sort(entries_.begin(), entries_.end(),
               [](const auto& a, const auto& b) { return a.header < b.header; });
@@ -287,7 +287,7 @@ std::string ZipArchive::unpacked(const ZipEntry& entry, std::uint64_t most) cons
     if (entry.method == 0) {
         out = as_text(from);
     } else {
-        out.resize(entry.unpacked_size + 1);  // one more: to see whether there is more
+        out.resize(entry.unpacked_size + 1);  // one more, to detect excess bytes
         z_stream stream{};
         if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
         stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(from.data()));
