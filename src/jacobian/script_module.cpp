@@ -25,7 +25,7 @@ using torch::Tensor;
 
 namespace {
 
-/// The number in the record `version`; nothing where there is none.
+/// The number in the record `version`; nothing if there is none.
 std::optional<std::uint64_t> format_version(const weightfile::ZipArchive& archive, const std::string& root) {
     for (const auto* const record : {"version", ".data/version"})
         if (const auto* const entry = archive.find(root + record)) {
@@ -53,7 +53,7 @@ private:
     weightfile::Bytes bytes_;
 };
 
-/// The line of an exception that says what happened: the operator's own, after the interpreter's traceback.
+/// The line of an exception with the cause: the operator's message, after the interpreter's traceback.
 std::string reason(const std::exception& error) {
     std::string text = error.what();
     if (const auto* const torch_error = dynamic_cast<const c10::Error*>(&error))
@@ -65,7 +65,7 @@ std::string reason(const std::exception& error) {
     return text.substr(0, text.find('\n'));
 }
 
-/// What stands after "Unknown builtin op: ", up to the full stop; empty where it is another error.
+/// The text after "Unknown builtin op: ", up to the full stop; empty for other errors.
 std::string unknown_operator(const std::exception& error) {
     const std::string text = error.what();
     constexpr std::string_view mark = "Unknown builtin op: ";
@@ -75,7 +75,7 @@ std::string unknown_operator(const std::exception& error) {
     return text.substr(begin, text.find_first_of(". \n", begin) - begin);
 }
 
-/// Gives floating-point parameters and buffers another type while it lives; whole numbers stay.
+/// Gives floating-point parameters and buffers another type while it exists; integers are unchanged.
 class Retyped {
 public:
     Retyped(torch::jit::Module& module, torch::ScalarType type) {
@@ -114,7 +114,7 @@ bool is_whole(weightfile::Dtype dtype) {
 
 ScriptModule::ScriptModule(const std::filesystem::path& file, torch::Device device)
     : where_(file.string()), device_(device) {
-    // What is scanned is what is loaded: a copy, which nobody else can change meanwhile.
+    // Scans and loads the same private copy, which no other process can change in between.
     std::vector<std::byte> bytes;
     {
         const weightfile::MappedFile mapped(where_);
@@ -158,7 +158,7 @@ ScriptModule::ScriptModule(const std::filesystem::path& file, torch::Device devi
 }
 
 Tensor ScriptModule::forward(const Tensor& x) const {
-    // Plain operators: compiled graphs are for many runs, and have gradients of their own.
+    // Plain operators: compiled graphs pay off only for many runs, and have their own gradients.
     const torch::jit::GraphOptimizerEnabledGuard as_written(false);
     return first_tensor(module_->forward({x}), where_);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The only way Torch's headers come in: they are foreign code (its warnings are not ours) and define
-// macros of very common names.
+// The only include of Torch's headers: they are third-party code (their warnings are off) and define
+// macros with very common names.
 #if defined(__GNUC__)
 #pragma GCC system_header
 #endif
@@ -11,6 +11,6 @@
 #undef CHECK
 #undef LOG
 
-/// True from the given version of Torch on.
+/// True for the given version of Torch and later.
 #define SPECTRA_TORCH_AT_LEAST(major, minor) \
     (TORCH_VERSION_MAJOR > (major) || (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))

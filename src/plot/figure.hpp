@@ -5,15 +5,16 @@
 #include <string>
 #include <vector>
 
-/// A figure as data: what is drawn, not how (density_figure.hpp describes densities). A renderer draws it.
+/// A figure as data: the contents, not the drawing (density_figure.hpp describes densities). A renderer draws
+/// it.
 namespace spectra::plot {
 
 enum class Scale {
     linear,
-    /// Places are given as log10 of the quantity, so that scales no double holds can be drawn; ticks
+    /// Positions are log10 of the quantity, so that scales beyond the range of double can be drawn; ticks
     /// show the quantity itself.
     logarithmic,
-    /// Linear, of what is counted: ticks at whole numbers only.
+    /// Linear, for counts: ticks at integers only.
     whole,
 };
 
@@ -31,61 +32,61 @@ enum class Mark {
     band,          ///< between `lower` and y over x
 };
 
-/// Lines differ in their dashes as well as in their colours, for print in grey.
+/// Lines differ in dashes as well as in colour, for print in grey.
 enum class Dash { solid, dashed, dotted, dash_dotted };
 
 struct Series {
-    std::string label;  ///< in the legend; empty: not in it
+    std::string label;  ///< in the legend; empty: not listed
     Mark mark = Mark::line;
     Dash dash = Dash::solid;
-    double width = 2;                ///< of lines, and across of points, in thirds of a point as printed
+    double width = 2;                ///< of lines, and diameter of points, in thirds of a printer's point
     std::string colour = "#000000";  ///< "#rrggbb"
     std::vector<double> x, y;
     std::vector<double> lower = {};  ///< of a band
 };
 
-/// Text at a place inside the panel, in the panel's coordinates.
+/// Text at a position inside the panel, in the panel's coordinates.
 struct Annotation {
     double x = 0, y = 0;
     std::string text;
-    bool to_the_left = false;  ///< the text ends at the place instead of beginning there
+    bool to_the_left = false;  ///< the text ends at the position instead of beginning there
 };
 
 struct Panel {
     Axis x, y;
     std::vector<Series> series;  ///< drawn in this order
     std::vector<Annotation> annotations;
-    std::string heading = {};  ///< above its upper right corner
-    bool absent = false;       ///< an empty place of the grid
+    std::string heading = {};  ///< above the upper right corner
+    bool absent = false;       ///< an empty cell of the grid
 };
 
-/// A grid of panels under one title and one legend (the labels of all series, each once), above a caption.
-/// Sizes are those of the printed page; the height follows from them.
+/// A grid of panels under one title and one legend (the distinct labels of all series), above a caption.
+/// Sizes are in print; the height follows from them.
 struct Figure {
     std::string title;
     std::vector<std::string> caption;  ///< lines
     std::vector<Panel> panels;         ///< row by row, from the upper left
     std::size_t columns = 0;           ///< of the grid; 0: all panels in one row
     std::vector<std::string> column_headings = {}, row_headings = {};
-    /// Ranges agree along rows and columns: ticks have labels at the outer panels only, and one label of an
-    /// axis is for all.
+    /// Panels in a row or column have the same ranges: only the outer panels have tick labels, and each axis
+    /// is labelled once.
     bool shared_axes = false;
     double width = 160;        ///< mm
     double panel_height = 41;  ///< mm
     double font_size = 7;      ///< points
 };
 
-/// Width of a figure in one of two columns of a page, and across the page, in mm.
+/// Width in mm of a figure in one of two columns, and across the page.
 inline constexpr double column_width = 85, page_width = 176;
 
-/// As wide as a column of a page: panels below each other, letters of 6.5 points.
+/// Fits a figure to the width of a column: panels below each other, a font of 6.5 points.
 void fit_column(Figure& figure);
 
-/// In the greys that print gives the colours.
+/// Replaces colours by the greys they have in print.
 void turn_grey(Figure& figure);
 
-/// Writes the figure as the extension says: .png, .svg or .pdf. The file appears whole or not at all.
-/// Throws std::invalid_argument for another extension, std::runtime_error where drawing fails.
+/// Writes the figure in the format of the extension: .png, .svg or .pdf. The file appears complete or not at
+/// all. Throws std::invalid_argument for another extension, std::runtime_error if drawing fails.
 void render(const Figure& figure, const std::filesystem::path& path);
 
 }  // namespace spectra::plot

@@ -17,26 +17,26 @@
 
 namespace spectra::report {
 
-/// Where a result came from.
+/// The origin of a result.
 struct Provenance {
     std::string program_version;
     std::string git;
     std::string command;
     std::string created;  ///< UTC, ISO 8601
     std::uint64_t seed = 1;
-    std::string description = {};  ///< of everything the numbers depend on, where that is kept
+    std::string description = {};  ///< of everything the numbers depend on, if that is stored
 };
 
-/// Everything one run found: the one thing that is written, drawn, printed and serialised.
+/// All results of one run, which are written, drawn, printed and serialised from here.
 struct Report {
     Provenance provenance;
     Network network;
     std::vector<dyson::Theory> theories;
     std::optional<dyson::Sensitivities> sensitivity;  ///< of the operator-valued law
-    std::optional<dyson::Average> average;            ///< of it over draws of the mixers
+    std::optional<dyson::Average> average;            ///< of that law over draws of the mixers
     std::optional<dyson::Green> green;
     std::optional<montecarlo::Simulation> simulation;
-    std::optional<montecarlo::ExpectedDistance> expected;  ///< of a right theory from this simulation
+    std::optional<montecarlo::ExpectedDistance> expected;  ///< of a correct theory from this simulation
 
     /// Filled by `compare`: source ("ov", "scalar", "montecarlo") and its metrics.
     std::vector<std::pair<std::string, Metrics>> metrics;
@@ -47,7 +47,7 @@ struct Report {
     std::vector<std::string> files;
 };
 
-/// What a search for the deepest network found.
+/// The results of a search for the deepest network.
 struct DepthReport {
     Provenance provenance;
     std::string title;  ///< one line: "bistochastic, n = 4, Lσ² = 0.05, seed 1"
@@ -56,11 +56,11 @@ struct DepthReport {
     double keep = 0, above = 0;
     int max_depth = 0;
     dyson::DepthLimit limit;
-    std::vector<dyson::DepthLimit> draws;  ///< of other draws of the mixers, where asked for
+    std::vector<dyson::DepthLimit> draws;  ///< of other draws of the mixers, if requested
     std::vector<std::string> files;
 };
 
-/// The place of a share u of the draws' limits, in order: 0 the shallowest, ½ the median, 1 the deepest.
+/// The quantile u of the limits of all draws: 0 the shallowest, ½ the median, 1 the deepest.
 double limit_quantile(const DepthReport& report, double u);
 
 /// Computes metrics of every source and agreement of every pair, in place.

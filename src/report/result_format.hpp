@@ -12,7 +12,7 @@ namespace spectra::report {
 inline constexpr const char* format_name = "jacobian-spectra";
 inline constexpr int format_version = 1;
 
-/// Is this a file of ours, of any version? Never throws.
+/// Is this a result file, of any version? Never throws.
 bool is_result_file(const std::filesystem::path& path);
 bool is_result_file(const h5::File& file);
 

@@ -35,7 +35,7 @@ constexpr std::array distance_names = {
 constexpr std::array<std::string_view, 5> known_sources = {"ov", "scalar", "s-transform", "printed",
                                                            "montecarlo"};
 
-/// The usual order of sources, and of pairs by their first, then their second; others behind.
+/// The usual order of sources, and of pairs by their first, then their second source; others last.
 std::size_t place_of(std::string_view source) {
     for (std::size_t k = 0; k < known_sources.size(); ++k) {
         if (source == known_sources[k]) return k * (known_sources.size() + 2);
@@ -51,7 +51,7 @@ void sort_by_place(std::vector<std::string>& names) {
                      [](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
 }
 
-/// A run's group of an open file.
+/// The group of a run in an open file.
 class Reader {
 public:
     Reader(const h5::File& file, std::string group) : file_(file), group_(std::move(group)) {}
@@ -76,7 +76,7 @@ public:
     }
     bool has(const std::string& object) const { return file_.exists(path(object)); }
 
-    /// Σ σ_l² to twelve digits: the same for all networks of one total noise, whatever their depth.
+    /// Σ σ_l² to twelve digits: the same for all networks with the same total noise, whatever their depth.
     double total_noise() const {
         h5::Shape shape;
         double sum = 0;
@@ -144,7 +144,7 @@ std::vector<std::pair<std::string, Agreement>> read_agreement(const Reader& in) 
     return all;
 }
 
-/// Can these be a run's numbers? Files may have been changed since they were written.
+/// Can these be the numbers of a run? Files may have been changed since they were written.
 bool sound(const Run& run) {
     if (run.depth < 1 || run.streams < 1 || run.width < 1 || run.samples < 0 || !(run.noise >= 0)) return false;
     const auto is_share = [](double x) { return x >= 0 && x <= 1 + 1e-9; };
@@ -190,7 +190,7 @@ h5::Column column(const std::string& name, const std::vector<Run>& runs, const O
     return {name, std::move(values)};
 }
 
-/// NaN where a run does not have it.
+/// NaN if a run does not have it.
 template <class T>
 h5::Column column(const std::string& source, const char* name, const std::vector<Run>& runs,
                   std::vector<std::pair<std::string, T>> Run::*entries, double T::*member) {
@@ -259,14 +259,14 @@ Json run_object(const Run& run) {
     return object;
 }
 
-/// Of the best source there is.
+/// From the best available source.
 const Metrics* best_metrics(const Run& run) {
     for (const char* source : {"ov", "montecarlo"})
         if (const Metrics* const metrics = find(run.metrics, source)) return metrics;
     return run.metrics.empty() ? nullptr : &run.metrics.front().second;
 }
 
-/// Between the best theory and the simulation; else between two theories.
+/// Between the best theory and the simulation; otherwise between two theories.
 const Agreement* best_agreement(const Run& run) {
     if (const Agreement* const agreement = find(run.agreement, "ov_montecarlo")) return agreement;
     return run.agreement.empty() ? nullptr : &run.agreement.front().second;
@@ -339,12 +339,12 @@ Run read_run(const h5::File& file, const StoredRun& stored) {
 
 void write_runs_file(RunsReport& report, const std::vector<StoredRun>& stored,
                      const std::filesystem::path& path) {
-    AtomicFile destination(path);  // first: a folder that cannot be written is found before the work
+    AtomicFile destination(path);  // first, to detect a folder that cannot be written before the work
     h5::File file = h5::File::create(path);
     write_provenance(file, report.provenance);
     file.make_group("runs");
     report.runs.clear();
-    // A file that holds many is opened once.
+    // A file with many runs is opened once.
     std::map<std::filesystem::path, h5::File> shared;
     for (const auto& run : stored) {
         const auto add = [&](const h5::File& source) {

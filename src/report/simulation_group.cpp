@@ -36,7 +36,7 @@ void write_histogram(h5::File& file, const Simulation& simulation) {
     file.write_attribute(group, "collapsed_squares", simulation.collapsed.squares);
 }
 
-/// Reads what must be there.
+/// Reads required entries.
 class Reader {
 public:
     Reader(const h5::File& file, const std::string& name) : file_(file), name_(name) {}

@@ -5,12 +5,12 @@
 
 namespace spectra::report {
 
-/// What a result file, or a run of one, says of its network: title, mixers and sizes, the theories' curves
-/// and laws (without what their tails have below the points), the simulation's law, metrics, distances and
-/// expected distances. Enough to draw and to compare, not to go on from; the branch stays empty. Throws
-/// std::invalid_argument, in one line that begins with the file's name, where the file cannot be read.
+/// Reads a network from a result file or from one of its runs: title, mixers and sizes, the curves and laws
+/// of theories (without the tails below the points), the law of the simulation, metrics, distances and
+/// expected distances. This is enough to draw and to compare, but not to resume; the branch stays empty.
+/// Throws std::invalid_argument, in one line that begins with the file's name, if the file cannot be read.
 Report read_report(const StoredRun& stored);
-/// The same of an open file; `stored.file` stands for it in messages.
+/// The same for an open file; `stored.file` stands for it in messages.
 Report read_report(const h5::File& file, const StoredRun& stored);
 
 }  // namespace spectra::report

@@ -20,7 +20,7 @@ void write_validation_file(const Validation& validation, const report::Provenanc
 nlohmann::ordered_json validation_json(const Validation& validation);
 
 std::string validation_page(const Validation& validation, int columns, bool colour, bool unicode);
-/// A line a checkpoint.
+/// One line per checkpoint.
 std::string evolution_table(const std::vector<Validation>& validations);
 
 }  // namespace spectra::validation
