@@ -31,7 +31,7 @@ std::filesystem::path previous(const std::filesystem::path& path) {
     return path.string() + ".previous";
 }
 
-/// A tensor of the file as one of Torch's, in double or float as it was.
+/// A tensor of the file as a Torch tensor, in its precision (double or float).
 Tensor tensor_of(const weightfile::TensorFile& file, const weightfile::Tensor& stored) {
     const std::vector<int64_t> shape(stored.shape.begin(), stored.shape.end());
     const auto shaped = [&](const auto& values, torch::ScalarType type) {
@@ -42,7 +42,7 @@ Tensor tensor_of(const weightfile::TensorFile& file, const weightfile::Tensor& s
                                                   : shaped(file.read_floats(stored), torch::kFloat);
 }
 
-/// What the file's dictionary holds under a name; std::runtime_error where there is no such thing.
+/// The entry of the file's dictionary under a name; throws std::runtime_error if there is none.
 template <class T>
 T required(const std::optional<T>& found, const char* name) {
     if (!found) throw std::runtime_error(fmt::format("has no '{}'", name));
@@ -50,7 +50,7 @@ T required(const std::optional<T>& found, const char* name) {
 }
 
 Checkpoint parse(const std::vector<char>& bytes, const std::string& where) {
-    // Read by our own reader: Torch's compares no checksums.
+    // Not read by Torch, which verifies no checksums.
     const auto raw = std::as_bytes(std::span(bytes));
     const weightfile::ZipArchive archive(raw, where);
     for (const auto& entry : archive.entries()) archive.checked_bytes(entry);
@@ -83,7 +83,7 @@ std::vector<char> bytes_of(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The readers' messages begin with the file's name.
+/// Messages of the reader begin with the file's name.
 std::string without_name(std::string message, const std::string& name) {
     return message.starts_with(name + ": ") ? message.substr(name.size() + 2) : message;
 }

@@ -18,27 +18,27 @@ struct Batch {
     torch::Tensor x, y;
 };
 
-/// A model and how the task judges it.
+/// A model and its losses and measures on the task.
 class Learner {
 public:
     virtual ~Learner() = default;
     virtual torch::nn::Module& module() = 0;
-    /// Null where the model is no transformer.
+    /// Null if the model is not a transformer.
     virtual Transformer* transformer() { return nullptr; }
 
     struct Loss {
-        torch::Tensor task;     ///< what is reported: mean square error, or cross-entropy in nats
-        torch::Tensor penalty;  ///< what is added in training, weighted; or undefined
+        torch::Tensor task;     ///< reported: mean square error, or cross-entropy in nats
+        torch::Tensor penalty;  ///< added in training, weighted; or undefined
     };
     virtual Loss loss(const Batch& batch) = 0;
 
-    /// What is measured at the end beside the loss, by its name in --json: cosine, gate, beta, accuracy,
+    /// Further measures at the end, by their names in --json: cosine, gate, beta, accuracy,
     /// norm_deviation, norm_deviation_rollout.
     virtual std::vector<std::pair<std::string, double>> measures(const Batch& validation) = 0;
 };
 
-/// The reflection task has models of its own (ddl, jpmhc, edelta); every other a Transformer. gate_weight: λ
-/// of the gates' regulariser 4γ(1 − γ), summed over sublayers.
+/// The reflection task has its own models (ddl, jpmhc, edelta); all other tasks use a Transformer.
+/// gate_weight: λ of the gates' regulariser 4γ(1 − γ), summed over sublayers.
 std::unique_ptr<Learner> make_learner(const tasks::Dataset& data, const ModelConfig& config, double gate_weight);
 
 }  // namespace spectra::train

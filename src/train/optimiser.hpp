@@ -13,32 +13,33 @@ struct OptimiserOptions {
     enum class Rule { adamw, adam_atan2 } rule = Rule::adamw;
     double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
     double weight_decay = 0.1;
-    bool decay_vectors = false;  ///< else matrices (two dimensions and more) only
+    bool decay_vectors = false;  ///< otherwise only matrices (two dimensions and more) decay
 };
 
 /// AdamW, or AdamAtan2 (m̂/(√v̂ + ε) replaced by atan2(m̂, √v̂), no ε), on all parameters at once: they become
-/// views of one vector, so that a step is a dozen operations whatever their number. Orthonormal frames among
-/// them are moved by CayleyAdam instead, with the same learning rate, and do not decay.
+/// views of one vector, so that a step is a dozen operations whatever their number. CayleyAdam moves
+/// orthonormal frames among them, with the same learning rate; they do not decay.
 class Optimiser {
 public:
     using Named = std::vector<std::pair<std::string, torch::Tensor>>;
 
-    /// Only parameters that need gradients are taken. They must stay where they are. `frames`: views (n×rank)
-    /// of those that are orthonormal frames.
+    /// Uses only parameters that require gradients. They must not be moved. `frames`: views (n×rank) of the
+    /// orthonormal frames among them.
     Optimiser(const Named& parameters, const OptimiserOptions& options,
               const std::vector<torch::Tensor>& frames = {});
 
     void zero_grad();
-    /// Gathers the gradients, scales them so that their norm is at most max_norm (0: not), and returns the
-    /// norm before that. Not finite: nothing is changed; first_bad_gradient() says where.
+    /// Gathers the gradients, scales them so that their norm is at most max_norm (0: no scaling), and returns
+    /// the norm before scaling. If it is not finite, nothing is changed; first_bad_gradient() names the
+    /// parameter.
     double gather(double max_norm);
     /// One step with the gathered gradients.
     void step(double learning_rate);
 
     int64_t steps() const { return steps_; }
-    /// The first parameter whose gradient holds NaN or infinity, or "".
+    /// The first parameter with NaN or infinity in its gradient, or "".
     std::string first_bad_gradient() const;
-    /// Gradient norm of each parameter, in order, of the last gather().
+    /// Gradient norm of each parameter, in order, from the last gather().
     std::vector<std::pair<std::string, double>> gradient_norms() const;
 
     /// First and second moments, for checkpoints, with the number of steps.
@@ -48,8 +49,8 @@ public:
 private:
     OptimiserOptions options_;
     Named parameters_;
-    int64_t decayed_ = 0;  ///< numbers of the vector, from its beginning, that decay
-    int64_t free_ = 0;     ///< from its beginning, that belong to no frame
+    int64_t decayed_ = 0;  ///< count of leading numbers of the vector that decay
+    int64_t free_ = 0;     ///< count of leading numbers that belong to no frame
     torch::Tensor flat_, gradient_;
     torch::Tensor m_, v_;                ///< of the free numbers
     std::vector<torch::Tensor> frames_;  ///< views of the rest
@@ -57,8 +58,8 @@ private:
     int64_t steps_ = 0;
 };
 
-/// Learning rate by step: linear warm-up from 0, then cosine to the floor at the horizon, or falling by a
-/// factor every so many steps.
+/// Learning rate by step: linear warm-up from 0, then cosine to the floor at the horizon, or a drop by a
+/// factor at regular intervals.
 struct Schedule {
     enum class Shape { constant, cosine, steps } shape = Shape::cosine;
     double peak = 1e-3, floor = 1e-4;

@@ -19,10 +19,10 @@ struct TrainOptions {
     Schedule schedule;
     OptimiserOptions optimiser;
     int64_t steps = 2000;
-    int64_t stop_after = 0;  ///< stop and save at this step, as an interruption would; 0: at the end
+    int64_t stop_after = 0;  ///< stop and save at this step, like an interruption; 0: at the end
     int64_t batch = 64;
-    int64_t accumulate = 1;  ///< batches whose gradients are averaged for one step
-    double clip = 1.0;       ///< largest gradient norm; 0: any
+    int64_t accumulate = 1;  ///< batches per step; their gradients are averaged
+    double clip = 1.0;       ///< largest gradient norm; 0: no limit
     double gate_weight = 0.1;
     std::uint64_t seed = 42;  ///< of the weights and batches
     torch::Device device = torch::kCPU;
@@ -30,7 +30,7 @@ struct TrainOptions {
     int64_t log_every = 100;
     std::filesystem::path checkpoint;  ///< written at every log row; empty: none
     bool resume = false;
-    std::string description;  ///< what was asked for (JSON), kept in the checkpoint; a resumed run must match
+    std::string description;  ///< the options (JSON), stored in the checkpoint; a resumed run must match
 };
 
 struct Progress {
@@ -38,7 +38,7 @@ struct Progress {
     double loss, steps_per_second, seconds_left;
 };
 
-/// A loss that is NaN, infinite or has grown a hundredfold over the first: the message names the step, the
+/// The loss is NaN, infinite or a hundred times the first: the message names the step, the
 /// layer and the tensor.
 class Diverged : public std::runtime_error {
 public:
@@ -50,14 +50,14 @@ struct TrainHooks {
     std::function<bool()> interrupted = {};
 };
 
-/// Trains from the beginning or, with resume, from the checkpoint. On the CPU the result is the same to the
-/// last bit whether or not a run was interrupted, for the same number of threads.
+/// Trains from the beginning or, with resume, from the checkpoint. On the CPU an interrupted run gives the
+/// same bits as an uninterrupted one, for the same number of threads.
 TrainResult train(const tasks::Dataset& data, const TrainOptions& options, const TrainHooks& hooks = {});
 
 /// Mean loss over a whole split, in batches.
 double evaluate(Learner& learner, const Batch& split, int64_t batch);
 
-/// A split as tensors on a device (a text's training stream excepted: it is drawn from).
+/// A split as tensors on a device (except the training stream of text, from which batches are drawn).
 Batch tensors_of(const tasks::Dataset& data, const tasks::Split& split, torch::Device device);
 
 }  // namespace spectra::train

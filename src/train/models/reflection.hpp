@@ -7,9 +7,9 @@
 
 namespace spectra::train {
 
-/// The operators of the reflection task alone, without a branch: y = A(x) x on vectors of d numbers, A from x
-/// by networks d → hidden → …. Architectures ddl (I − β k kᵀ), jpmhc (two steps of the iterative Cayley map
-/// from Y₀ = I) and edelta (γ Q + (1 − γ) H₂, u and v orthonormalised).
+/// The operators of the reflection task, without a branch: y = A(x) x on vectors of d numbers, with A made
+/// from x by networks d → hidden → …. Architectures ddl (I − β k kᵀ), jpmhc (two steps of the iterative
+/// Cayley map from Y₀ = I) and edelta (γ Q + (1 − γ) H₂, u and v orthonormalised).
 class ReflectionModel : public torch::nn::Module {
 public:
     struct Output {
@@ -19,7 +19,7 @@ public:
     virtual Output forward(const torch::Tensor& x) = 0;
 };
 
-/// gate_weight: λ of the regulariser; gate_bias: where γ starts.
+/// gate_weight: λ of the regulariser; gate_bias: initial value of the raw γ.
 std::shared_ptr<ReflectionModel> make_reflection_model(const std::string& architecture, int64_t dimension,
                                                        int64_t hidden = 128, double gate_weight = 0.5,
                                                        double gate_bias = -1.5);

@@ -15,7 +15,7 @@ Tensor horizontal(const Tensor& frame, const Tensor& direction) {
     return direction - torch::matmul(frame, torch::matmul(frame.mT(), direction));
 }
 
-/// The orthonormal factor of QR with R's diagonal positive: a frame that is already orthonormal stays.
+/// The orthonormal factor of QR with the diagonal of R positive: an orthonormal frame is unchanged.
 Tensor orthonormalised(const Tensor& frame) {
     const auto [q, r] = torch::linalg_qr(frame);
     const Tensor diagonal = r.diagonal(0, -2, -1);

@@ -21,9 +21,9 @@ using Statistics = std::vector<std::pair<std::string, Tensor>>;
 
 constexpr auto float32 = torch::kFloat;
 
-/// Streams up to which all n! permutations are taken (720).
+/// Largest number of streams for which all n! permutations are used (720).
 constexpr int64_t largest_full_permutation = 6;
-/// Permutations taken at most where n! is more.
+/// Largest number of permutations if n! is more.
 constexpr int64_t most_permutations = 10000;
 
 template <typename Number>
@@ -42,7 +42,7 @@ Tensor widened(const Tensor& raw) {
     return is_narrow(raw) ? raw.to(float32) : raw;
 }
 
-/// The last dimension laid out as a matrix.
+/// The last dimension reshaped to a matrix.
 Tensor as_matrix(const Tensor& raw, int64_t rows, int64_t columns) {
     std::vector<int64_t> shape(raw.sizes().begin(), raw.sizes().end() - 1);
     shape.insert(shape.end(), {rows, columns});
@@ -51,10 +51,10 @@ Tensor as_matrix(const Tensor& raw, int64_t rows, int64_t columns) {
 
 /// ln(1 + eˣ)
 Tensor positive_beta(const Tensor& x) {
-    return torch::softplus(x, 1, 40);  // the default's threshold of 20 is off by 1e-10 of the value
+    return torch::softplus(x, 1, 40);  // the default threshold of 20 gives relative errors of 1e-10
 }
 
-/// A tensor that is part of a family's definition, at hand in any type on any device.
+/// A constant tensor of a family's definition, available in any type on any device.
 class Constant {
 public:
     explicit Constant(Tensor value) : value_(std::move(value)) {}
@@ -85,7 +85,7 @@ Tensor skew_basis(int64_t m) {
     return basis.reshape({m * (m - 1) / 2, m * m});
 }
 
-// What must be true, measured in double. NaN wins over every number.
+// Violations of what must hold, measured in double. NaN takes precedence over numbers.
 
 double largest(const Tensor& x) {
     return x.numel() == 0 ? 0.0 : x.detach().to(torch::kDouble).max().item<double>();
@@ -263,7 +263,7 @@ private:
     Constant basis_;
 };
 
-/// A vector of n entries 1/√n: no stream before another.
+/// A vector of n entries 1/√n, which treats all streams alike.
 Tensor constant_vector(int64_t n) {
     return torch::full({n}, 1 / std::sqrt(static_cast<double>(n)), float32);
 }
