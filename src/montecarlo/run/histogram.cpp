@@ -24,7 +24,7 @@ std::uint64_t whole(double x) {
     return static_cast<std::uint64_t>(x);
 }
 
-/// Counts as they are restored are the ones they were restored from, edge for edge, but for empty bins at the ends.
+/// Checks that restored counts have the edges of the saved ones, except for empty bins at the ends.
 void check_edges(const Counts& from, const Counts& restored) {
     const auto begin = std::find(from.edges.begin(), from.edges.end(), restored.edges.front());
     if (static_cast<std::size_t>(from.edges.end() - begin) < restored.edges.size() ||
@@ -104,7 +104,7 @@ double LogHistogram::wasserstein1_error(std::uint64_t samples, std::uint64_t siz
     for (std::size_t k = 0; k < below.size(); ++k) {
         const double next_s = std::exp(edge(range.begin + k) - log_rms);
         const double next_error = below[k].standard_error(samples);
-        // Below the first edge F is what it is there.
+        // Below the first edge F is constant.
         integral += (next_s - s) * (k == 0 ? next_error : 0.5 * (error + next_error));
         s = next_s;
         error = next_error;

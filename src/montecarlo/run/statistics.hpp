@@ -5,13 +5,13 @@
 namespace spectra::montecarlo {
 
 /// Mean and standard error of numbers given as value·2^exponent, in the order they are added (Welford).
-/// The first number's exponent is the unit, so depths whose squares leave the range of double cause no NaN.
+/// The unit is the exponent of the first number, so squares beyond the range of double cause no NaN.
 class RunningMean {
 public:
-    /// All it knows: a mean made of it goes on as if it had not been put down.
+    /// The complete state: a mean restored from it continues as if uninterrupted.
     struct State {
         std::int64_t count = 0;
-        std::int64_t unit = 0;  ///< mean and squares are in 2^unit and its square
+        std::int64_t unit = 0;  ///< mean is in units of 2^unit, squares in units of its square
         double mean = 0;
         double squares = 0;  ///< Σ (x − mean)²
 
@@ -23,13 +23,13 @@ public:
     const State& state() const { return state_; }
 
     void add(double value, long exponent);
-    /// May be 0 or ∞ where the number itself leaves the range of double.
+    /// May be 0 or ∞ if the number leaves the range of double.
     double mean() const;
     /// Of the mean; 0 with fewer than two numbers.
     double standard_error() const;
 
-    /// Of numbers that are not negative, in any range: ln of the mean, and its standard error relative to it
-    /// (0 where all are 0; infinite where they are no numbers: nothing is known then).
+    /// For numbers ≥ 0 of any range: ln of the mean, and the relative standard error of the mean
+    /// (0 if all are 0; infinite if they contain NaN: then nothing is known).
     double log_mean() const;
     double relative_error() const;
 
@@ -46,7 +46,7 @@ struct CountSum {
         sum += count;
         squares += count * count;
     }
-    /// Of the mean over that many samples,
+    /// Standard error of the mean over that many samples,
     ///
     ///     √((S Σc² − (Σc)²) / (S² (S − 1))),
     ///

@@ -27,7 +27,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
     throw std::invalid_argument("the saved samples are damaged: " + what);
 }
 
-/// Of one sample: Σ s² / N, in any range.
+/// Adds Σ s² / N of one sample, of any range.
 void add_mean_square(RunningMean& mean, std::span<const double> log_values) {
     const double largest = log_values.back();
     if (largest == -infinity) return mean.add(0, 0);
@@ -100,7 +100,7 @@ void Tally::write(Simulation& out, bool histogram) const {
 
 void Tally::restore(const Simulation& from, std::optional<double> precision) {
     const auto& square = from.mean_square_state;
-    constexpr std::int64_t largest_unit = 1 << 30;  // 2^unit of a mean square: any depth there is
+    constexpr std::int64_t largest_unit = 1 << 30;  // 2^unit of a mean square: enough for any depth
     if (from.samples < 0 || !(from.seconds >= 0 && from.seconds < infinity))
         damaged("the number of samples or seconds is invalid");
     if (square.count != from.samples)
@@ -135,7 +135,7 @@ void Tally::restore_values(const Simulation& from, std::optional<double> precisi
     if (!precision) return;
     const RunningMean stored(from.mean_square_state);
     const bool zero = stored.state().mean == 0 && found.state().mean == 0;
-    // Errors of a few per cent of themselves are no more than the values' rounding where samples hardly differ.
+    // If samples hardly differ, the rounding of values changes the standard error by a few per cent.
     if (!zero && (!(std::abs(stored.log_mean() - found.log_mean()) <= *precision) ||
                   !(std::abs(stored.relative_error() - found.relative_error()) <=
                     *precision + 0.05 * found.relative_error())))

@@ -2,7 +2,7 @@
 
 namespace spectra::montecarlo {
 
-/// Of matrices and their products; f32 on a GPU only. Singular values are doubles.
+/// Precision of matrices and their products; f32 only on a GPU. Singular values are doubles.
 enum class Precision { f64, f32 };
 
 }  // namespace spectra::montecarlo
