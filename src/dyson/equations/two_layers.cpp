@@ -27,7 +27,7 @@ public:
 
     Matrix mean() const { return square_ + sigma2_ * one_; }
 
-    /// Solves for μ and ν from the last ones.
+    /// Solves for μ and ν, starting from the last ones.
     bool solve(const Matrix& b) {
         for (int k = 0; k < 50; ++k) {
             dress();
@@ -84,7 +84,7 @@ bool defect(State& s, const Matrix& b, Complex z, Matrix& out) {
     return out.allFinite();
 }
 
-/// Newton with a Jacobian by differences, which holomorphy allows in real directions alone.
+/// Newton with a Jacobian by differences; by holomorphy real directions are enough.
 bool newton(State& s, Complex omega) {
     const Complex z = omega * omega;
     const Eigen::Index size = s.b.size();
