@@ -80,13 +80,13 @@ bool is_obeyed(char32_t c) {
     };
     constexpr std::array<Range, 10> ranges{{{0x00, 0x1F},
                                             {0x7F, 0x9F},
-                                            {0x061C, 0x061C},    // Arabic letter mark
-                                            {0x180E, 0x180E},    // Mongolian vowel separator
-                                            {0x200B, 0x200B},    // zero-width space (joiners are for letters)
-                                            {0x200E, 0x200F},    // direction marks
-                                            {0x2028, 0x202E},    // separators, embeddings, overrides
-                                            {0x2060, 0x206F},    // invisible operators, isolates
-                                            {0xFEFF, 0xFEFF},    // byte order mark
+                                            {0x061C, 0x061C},  // Arabic letter mark
+                                            {0x180E, 0x180E},  // Mongolian vowel separator
+                                            {0x200B, 0x200B},  // zero-width space (joiners are for letters)
+                                            {0x200E, 0x200F},  // direction marks
+                                            {0x2028, 0x202E},  // separators, embeddings, overrides
+                                            {0x2060, 0x206F},  // invisible operators, isolates
+                                            {0xFEFF, 0xFEFF},  // byte order mark
                                             {0xE0000, 0xE0FFF}}};  // tags, variation selectors
     return std::any_of(ranges.begin(), ranges.end(), [c](Range r) { return c >= r.first && c <= r.last; });
 }

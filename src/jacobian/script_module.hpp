@@ -19,7 +19,7 @@ namespace spectra::jacobian {
 /// weightfile::refuse_unsafe_script, which is applied first.
 ///
 /// The file contains a format number (the record `version`), but not the PyTorch version that wrote it.
-/// PyTorch refuses numbers above its own; this class refuses such a file with both numbers and the version of
+/// PyTorch refuses numbers above its own; this class refuses the file with both numbers and the version of
 /// this Torch. A file with a known number may still call an operator that only newer versions have: the
 /// message then names the operator and both versions.
 class ScriptModule {

@@ -14,8 +14,8 @@ struct MeasuredBranch {
     /// The share from the derivatives of A, pre, post and gates: ‖Y_l − Y_l°‖²/N, where Y_l° keeps all of
     /// them fixed.
     double mixer_variance = 0;
-    Eigen::MatrixXd by_stream;  ///< (i, j): ‖block (i, j) of X_l‖² / p
-    double core_variance = 0;   ///< ‖F_l‖²/p, F_l the p×p Jacobian between pre and post
+    Eigen::MatrixXd by_stream;        ///< (i, j): ‖block (i, j) of X_l‖² / p
+    double core_variance = 0;         ///< ‖F_l‖²/p, F_l the p×p Jacobian between pre and post
     std::vector<double> core_values;  ///< singular values of F_l; if pre is empty both are those of X_l
     std::vector<double> values;       ///< singular values of Y_l
     int weights = 0;                  ///< the weight set of F_l; equal numbers share weights

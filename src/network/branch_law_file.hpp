@@ -11,7 +11,7 @@ namespace spectra {
 
 /// The singular values of a branch: one set for all layers, or one per layer.
 ///
-/// JSON: an array of numbers (one set) or of such arrays, or an object with one of these under
+/// JSON: an array of numbers (one set) or of arrays (one per set), or an object with one of these under
 ///       `singular_values`.
 /// Text: one set per line, entries separated by commas, semicolons or blanks; # begins a comment. A column
 ///       (several lines of one number) is refused: it could mean one set or one per layer.

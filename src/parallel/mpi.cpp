@@ -82,7 +82,7 @@ private:
     }
 
     int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
-    int staying_ = 0;           // ranks whose last message has not arrived
+    int staying_ = 0;           // ranks that have not sent their last message
     std::list<Sent> outgoing_;  // a buffer must not move until it is sent
 };
 

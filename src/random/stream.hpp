@@ -8,7 +8,7 @@
 
 namespace spectra::random {
 
-/// What a stream is for. Streams of different purposes never share a number.
+/// The purpose of a stream. Streams of different purposes never share a number.
 enum class Purpose : std::uint32_t {
     mixer = 1,
     branch = 2,

@@ -18,8 +18,8 @@ struct BranchFields {
     std::vector<double> sigma_w2;                  ///< L, activation
     std::vector<double> preactivation_variance;    ///< L, activation
     std::vector<std::vector<double>> pre, post;    ///< L×n, hyper-connection, also tied
-    std::vector<int> weights;          ///< L, tied: the set of every layer, if there are several
-    BranchLaw branch_singular_values;  ///< one set, or one per layer
+    std::vector<int> weights;                      ///< L, tied: the set of every layer, if there are several
+    BranchLaw branch_singular_values;              ///< one set, or one per layer
 };
 
 BranchFields branch_fields(const Network& network);

@@ -18,7 +18,7 @@ struct Measured {
     Metrics metrics;
     std::optional<Metrics> error;  ///< of the metrics, if they are estimates
     std::string words;             ///< "8 inputs, last token, N = 128"
-    std::string note;  ///< a caveat for readers: "smallest value not converged"; or empty
+    std::string note;              ///< a caveat for readers: "smallest value not converged"; or empty
 };
 
 /// Prediction and measurement of one connection.
@@ -42,7 +42,7 @@ struct Validation {
     std::optional<layouts::MixerTable> mixers;
     std::vector<layouts::Measurement> measurements;  ///< one per input; none for a file that cannot be run
     std::optional<Measured> measured;
-    std::vector<Prediction> predictions;  ///< in the order of Part; full is called predicted
+    std::vector<Prediction> predictions;              ///< in the order of Part; full is called predicted
     std::vector<std::optional<Agreement>> agreement;  ///< of each with the measured law
     std::vector<LayerDistance> layers;
     std::vector<Requirement> requirements;

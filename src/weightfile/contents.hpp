@@ -11,10 +11,9 @@ namespace spectra::weightfile {
 
 /// A range of bytes; tensors are views of it.
 struct Storage {
-    std::string name;        ///< in a torch file: "0", "1", …
-    std::uint64_t size = 0;  ///< in bytes
-    std::uint64_t place =
-        0;  ///< torch file: the number of its archive entry; safetensors: its first byte
+    std::string name;         ///< in a torch file: "0", "1", …
+    std::uint64_t size = 0;   ///< in bytes
+    std::uint64_t place = 0;  ///< torch file: the number of its archive entry; safetensors: its first byte
 };
 
 /// The contents of a file.

@@ -15,7 +15,7 @@ struct ZipEntry {
     std::uint64_t header = 0;  ///< position of its local header
     std::uint64_t size = 0;    ///< of its bytes in the archive
     std::uint64_t unpacked_size = 0;
-    std::uint64_t limit = 0;   ///< where the next entry or the directory begins: its bytes end before
+    std::uint64_t limit = 0;  ///< where the next entry or the directory begins: its bytes end before
     std::uint32_t crc = 0;
     std::uint16_t method = 0;  ///< 0: stored
 };

@@ -48,7 +48,7 @@ public:
     BandFinder(Tracker& tracker, const SupportBounds& range, double tolerance);
 
     /// From every noiseless singular value outwards, inside the support, to the ends of its band: no point of
-    /// a gap is solved. Bands without such a value are not found; the mass reveals this.
+    /// a gap is solved. Bands without a noiseless singular value are not found; the mass reveals this.
     Support around_seeds();
 
     /// From above the support downwards to its lower end, through the gaps, in steps of range.scan_step /

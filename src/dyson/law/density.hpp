@@ -36,7 +36,7 @@ struct SolvedLaw {
 ///
 /// 1. Find the bands (bands.hpp): from each noiseless singular value outwards to the edges.
 /// 2. In each band, substitute x = ln s by an angle θ that flattens the square roots, cut θ into panels
-///    of Gauss–Legendre nodes, and halve the panels whose Legendre series has not decayed. Panels of one
+///    of Gauss–Legendre nodes, and halve panels if their Legendre series has not decayed. Panels of one
 ///    generation are independent and run in parallel.
 /// 3. The mass must be one. If not, a band was missed: scan the whole range for bands, in finer and
 ///    finer steps.

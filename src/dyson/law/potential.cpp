@@ -26,8 +26,7 @@ using Real = Eigen::MatrixXd;
 constexpr double pi = std::numbers::pi;
 constexpr double log_negligible = -28;  // ln of a negligible mass: 1e-12
 constexpr double largest_mass_error = 1e-6;
-constexpr double largest_defect =
-    1e-4;  // accuracy of a solution's unknowns if conditioning sets a floor
+constexpr double largest_defect = 1e-4;  // accuracy of a solution's unknowns if conditioning sets a floor
 
 Index index(std::size_t k) {
     return static_cast<Index>(k);
@@ -86,7 +85,7 @@ double argument_of_determinant(Matrix h, double& error) {
             exchange(h, k, oj);
             exchange(h, k + 1, oi);
             const Complex a = h(k, k), b = h(k + 1, k), d = h(k + 1, k + 1);
-            // The eigenvalues are apart: |a|, |d| < |b|.
+            // The eigenvalues are well separated: |a|, |d| < |b|.
             const Complex middle = 0.5 * (a + d), half = std::sqrt(0.25 * (a - d) * (a - d) + b * b);
             sum += upper_argument(middle + half, error) + upper_argument(middle - half, error);
             const Eigen::Matrix2cd pivot{{a, b}, {b, d}};

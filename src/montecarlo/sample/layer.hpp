@@ -43,7 +43,7 @@ struct Layer {
     std::optional<Neurons> neurons = {};
     Eigen::VectorXd pre = {}, post = {};
     std::shared_ptr<const std::vector<double>> law = {};  ///< m values with mean square 1, ascending
-    std::optional<std::uint32_t> weights = {};  ///< tied: the layer with the same F, counted from 0
+    std::optional<std::uint32_t> weights = {};            ///< tied: the layer with the same F, counted from 0
 
     bool noiseless() const { return !(sigma > 0); }
     bool hyper_connection() const { return pre.size() > 0; }

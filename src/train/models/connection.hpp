@@ -16,9 +16,9 @@ enum class Pooling { causal, published };
 /// The action of a connection on one state: X' = A X + post F(pre X), X (tokens, n, p).
 struct Mixing {
     torch::Tensor matrix;  ///< A: (B, T or 1, n, n) on the stream axis; undefined: the identity
-    torch::Tensor pre;   ///< (B, T, n): how F reads, if it reads a combination of streams; or undefined
-    torch::Tensor post;  ///< (B, T, n): factors of F's output, or undefined
-    torch::Tensor raw;   ///< the raw numbers of the matrix, or undefined
+    torch::Tensor pre;     ///< (B, T, n): how F reads, if it reads a combination of streams; or undefined
+    torch::Tensor post;    ///< (B, T, n): factors of F's output, or undefined
+    torch::Tensor raw;     ///< the raw numbers of the matrix, or undefined
 };
 
 /// One residual connection around a branch F: attention or MLP with its norm. The state is (B, T, C); a
