@@ -16,8 +16,8 @@
 namespace spectra {
 namespace {
 
-// Names of the temporary files that exist now, for remove_temporary_files(). More than that at a time are written
-// all the same, and stay behind where the program is ended.
+// Names of the temporary files that exist now, for remove_temporary_files(). Further files are written all
+// the same, but stay behind if the program is killed.
 constinit std::array<std::atomic<const char*>, 64> temporaries{};
 static_assert(std::atomic<const char*>::is_always_lock_free, "read from a signal handler");
 
@@ -43,7 +43,7 @@ void remove_temporary_files() noexcept {
 }
 
 AtomicFile::AtomicFile(std::filesystem::path destination) : destination_(std::move(destination)) {
-    // A link stays a link: what it points to is replaced.
+    // A symbolic link stays a link: its target is replaced.
     std::error_code error;
     if (std::filesystem::is_symlink(destination_, error)) {
         auto target = std::filesystem::weakly_canonical(destination_, error);
@@ -57,7 +57,7 @@ AtomicFile::AtomicFile(std::filesystem::path destination) : destination_(std::mo
     }
     if (descriptor_ < 0) fail(errno);
     remember(temporary_.c_str());
-    // Whoever could not read the earlier file is not to read the new one, not even while it is written.
+    // Users who could not read the earlier file must not read the new one, not even while it is written.
     struct stat earlier {};
     if (::stat(destination_.c_str(), &earlier) == 0 && S_ISREG(earlier.st_mode) &&
         ::fchmod(descriptor_, earlier.st_mode & 0777) != 0) {
@@ -97,7 +97,7 @@ void AtomicFile::commit() {
     forget(temporary_.c_str());
     temporary_.clear();
     const auto folder = destination_.has_parent_path() ? destination_.parent_path() : ".";
-    // Some file systems cannot sync a folder; the file itself is safe by now.
+    // Some file systems cannot sync a folder; the file itself is already safe.
     if (const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); opened >= 0) {
         ::fsync(opened);
         ::close(opened);

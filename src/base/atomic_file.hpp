@@ -5,12 +5,12 @@
 
 namespace spectra {
 
-/// A file that appears whole or not at all: what is written goes to a hidden temporary name in the
-/// same folder, and `commit` brings it to the disk and renames it over the destination. Destroyed
-/// without commit, the temporary file is removed and an earlier file stays as it was. A new file has the
+/// A file that appears complete or not at all. Data are written under a hidden temporary name in the
+/// same folder; `commit` syncs them to disk and renames the file to the destination. Without commit, the
+/// destructor removes the temporary file and an earlier file stays unchanged. A new file has the
 /// permissions of the one it replaces.
 ///
-/// Failures throw std::runtime_error, one line, naming the destination.
+/// Failures throw std::runtime_error with one line that names the destination.
 class AtomicFile {
 public:
     explicit AtomicFile(std::filesystem::path destination);
@@ -18,7 +18,7 @@ public:
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
 
-    /// Open for writing, for a child process to write to.
+    /// Open for writing, so that a child process can write to it.
     int descriptor() const { return descriptor_; }
     const std::filesystem::path& temporary() const { return temporary_; }
 

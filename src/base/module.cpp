@@ -9,7 +9,8 @@
 namespace spectra {
 namespace {
 
-/// Absolute paths only: a bare name would be looked for wherever the loader looks, the current folder included.
+/// Absolute paths only: the loader would search for a bare name in its own places, the current folder
+/// included.
 std::vector<std::filesystem::path> places(const std::string& file_name) {
     std::vector<std::filesystem::path> out;
     std::error_code none;
@@ -31,7 +32,7 @@ void* load_module(const std::string& file_name, const char* symbol, bool global,
         if (!std::filesystem::exists(place, none)) continue;
         void* const handle = dlopen(place.c_str(), RTLD_NOW | (global ? RTLD_GLOBAL : RTLD_LOCAL));
         if (handle == nullptr) {
-            why_not = dlerror();  // it is there, and lacks something
+            why_not = dlerror();  // the file exists, but something that it needs is missing
             continue;
         }
         if (void* const out = dlsym(handle, symbol)) return out;

@@ -10,14 +10,14 @@
 
 namespace spectra {
 
-/// `wanted`, or all threads of this machine where it is 0.
+/// `wanted`, or all threads of this machine if it is 0.
 inline int threads_or_all(int wanted) {
     return wanted > 0 ? wanted : omp_get_max_threads();
 }
 
-/// body(state, k) for k = 0 … count − 1, dealt to threads as they become free; each thread has one of the states to
-/// itself, and there are as many threads as states. The first exception ends the loop and is passed on; of several at
-/// the same time that of the smallest k.
+/// Calls body(state, k) for k = 0 … count − 1 on one thread per state. Indices go to threads as they become
+/// free; each thread uses its own state. The first exception ends the loop and is rethrown; if several occur
+/// at once, the one with the smallest k.
 template <class State, class Body>
 void parallel_for(std::size_t count, std::vector<State>& states, const Body& body) {
     std::exception_ptr failure;
@@ -40,7 +40,7 @@ void parallel_for(std::size_t count, std::vector<State>& states, const Body& bod
     if (failure) std::rethrow_exception(failure);
 }
 
-/// body(k) for k = 0 … count − 1, on at most so many threads.
+/// Calls body(k) for k = 0 … count − 1 on at most `threads` threads.
 template <class Body>
 void parallel_for(std::size_t count, int threads, const Body& body) {
     struct Nothing {};

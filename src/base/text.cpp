@@ -30,7 +30,7 @@ bool starts_like_non_finite(const std::string& text, std::size_t at) {
     return has("nan") || has("inf");
 }
 
-/// The fields of a line: apart by commas or semicolons where there are any, by blanks otherwise.
+/// The fields of a line: separated by commas or semicolons if there are any, otherwise by blanks.
 std::vector<std::string_view> split_fields(std::string_view line) {
     std::vector<std::string_view> fields;
     if (line.find_first_of(",;") == std::string_view::npos) {
@@ -49,7 +49,7 @@ std::vector<std::string_view> split_fields(std::string_view line) {
     }
 }
 
-/// A character and the bytes it takes; U+FFFD and one byte where they are not UTF-8.
+/// A character and its number of bytes; U+FFFD and one byte if they are not UTF-8.
 struct Decoded {
     char32_t character;
     std::size_t length;
@@ -73,20 +73,20 @@ Decoded decode(std::string_view text) {
     return {character, length};
 }
 
-/// Does a terminal, or an editor, obey it instead of showing it?
+/// Would a terminal or an editor interpret it instead of showing it?
 bool is_obeyed(char32_t c) {
     struct Range {
         char32_t first, last;
     };
     constexpr std::array<Range, 10> ranges{{{0x00, 0x1F},
                                             {0x7F, 0x9F},
-                                            {0x061C, 0x061C},    // Arabic letter mark
-                                            {0x180E, 0x180E},    // Mongolian vowel separator
-                                            {0x200B, 0x200B},    // zero-width space (joiners are letters' own)
-                                            {0x200E, 0x200F},    // marks of direction
-                                            {0x2028, 0x202E},    // separators, embeddings, overrides
-                                            {0x2060, 0x206F},    // invisible operators, isolates
-                                            {0xFEFF, 0xFEFF},    // byte order mark
+                                            {0x061C, 0x061C},  // Arabic letter mark
+                                            {0x180E, 0x180E},  // Mongolian vowel separator
+                                            {0x200B, 0x200B},  // zero-width space (joiners are for letters)
+                                            {0x200E, 0x200F},  // direction marks
+                                            {0x2028, 0x202E},  // separators, embeddings, overrides
+                                            {0x2060, 0x206F},  // invisible operators, isolates
+                                            {0xFEFF, 0xFEFF},  // byte order mark
                                             {0xE0000, 0xE0FFF}}};  // tags, variation selectors
     return std::any_of(ranges.begin(), ranges.end(), [c](Range r) { return c >= r.first && c <= r.last; });
 }
@@ -97,7 +97,7 @@ std::string escape(char32_t c) {
     return fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (above >> 10), 0xDC00 + (above & 0x3FF));
 }
 
-/// Keys of the objects that are open while JSON is parsed, and how much was parsed.
+/// Keys of the objects that are open while JSON is parsed, and the number of values parsed.
 class JsonGuard {
 public:
     explicit JsonGuard(const std::string& where) : where_(where) {}
@@ -155,7 +155,7 @@ std::optional<double> parse_number(std::string_view text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (end != text.data() + text.size() || error == std::errc::invalid_argument) return std::nullopt;
     if (error != std::errc::result_out_of_range) return value;
-    // from_chars does not say which end of the range was left.
+    // from_chars does not report whether the number is too large or too small.
     const auto exponent = text.find_first_of("eE");
     const bool tiny = exponent != std::string_view::npos ? text.substr(exponent + 1).starts_with('-')
                                                          : text.find_first_not_of("+-0.") > text.find('.');
@@ -180,7 +180,7 @@ std::string read_text(const std::filesystem::path& path) {
     if (!std::filesystem::exists(status))
         throw std::invalid_argument(fmt::format("{}: no such file", path.string()));
     if (std::filesystem::is_directory(status))
-        throw std::invalid_argument(fmt::format("{}: is a folder; accepted: a file", path.string()));
+        throw std::invalid_argument(fmt::format("{}: is a folder, not a file", path.string()));
     std::ifstream file(path, std::ios::binary);
     if (!file) throw std::invalid_argument(fmt::format("{}: cannot be opened for reading", path.string()));
 
@@ -219,8 +219,8 @@ std::vector<double> numbers_of_line(std::string_view line, std::size_t number, c
                                     const char* formats) {
     if (line.find(',') != std::string_view::npos && line.find(';') != std::string_view::npos)
         throw std::invalid_argument(fmt::format(
-            "{}: line {} has both ',' and ';'; accepted: one of them between entries, and decimal points",
-            where, number));
+            "{}: line {} has both ',' and ';'; use one of them between entries, and decimal points", where,
+            number));
     std::vector<double> row;
     for (const auto field : split_fields(line)) {
         if (field.empty())
@@ -228,7 +228,7 @@ std::vector<double> numbers_of_line(std::string_view line, std::size_t number, c
                 fmt::format("{}: line {}: entry {} is empty", where, number, row.size() + 1));
         const auto value = parse_number(field);
         if (!value)
-            throw std::invalid_argument(fmt::format("{}: line {}: {} is not a number; accepted: {}", where,
+            throw std::invalid_argument(fmt::format("{}: line {}: {} is not a number; expected {}", where,
                                                     number, in_quotes(field), formats));
         row.push_back(*value);
     }
@@ -248,15 +248,13 @@ nlohmann::json parse_json(const std::string& text, const std::string& where) {
         const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
         if (starts_like_non_finite(text, at) || (at > 0 && starts_like_non_finite(text, at - 1)))
             throw std::invalid_argument(
-                fmt::format("{}: line {}: NaN or infinity; accepted: finite numbers", where, line));
+                fmt::format("{}: line {}: NaN or infinity; numbers must be finite", where, line));
         if (at >= text.size())
-            throw std::invalid_argument(
-                fmt::format("{}: not JSON: it ends too early (line {})", where, line));
+            throw std::invalid_argument(fmt::format("{}: not JSON: unexpected end (line {})", where, line));
         throw std::invalid_argument(fmt::format("{}: not JSON: unexpected {} at line {}", where,
                                                 in_quotes(text.substr(at, 12)), line));
     } catch (const nlohmann::json::out_of_range& error) {
-        throw std::invalid_argument(
-            fmt::format("{}: a number is too large; accepted: finite numbers", where));
+        throw std::invalid_argument(fmt::format("{}: a number is too large; numbers must be finite", where));
     } catch (const nlohmann::json::exception& error) {
         throw std::invalid_argument(fmt::format("{}: not JSON", where));
     }

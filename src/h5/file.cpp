@@ -18,7 +18,7 @@ namespace {
 
 static_assert(std::is_same_v<hid_t, std::int64_t>, "HDF5 1.10 or later");
 
-/// The error printer is a setting of the thread.
+/// The error printer is a per-thread setting.
 void silence() {
     thread_local const int status = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     (void)status;
@@ -34,7 +34,7 @@ std::string root_or(const std::string& path) {
     return path.empty() ? "/" : path;
 }
 
-/// How links are followed: never to another file, not even by way of a soft link.
+/// Access properties that never follow a link to another file, not even through a soft link.
 hid_t inside() {
     static const Handle access = [] {
         Handle list(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
@@ -46,7 +46,7 @@ hid_t inside() {
     return access.get();
 }
 
-/// Files never make the library load code.
+/// No file can make the library load code.
 void without_plugins() {
     static const int status = H5PLset_loading_state(0);
     (void)status;
@@ -127,7 +127,7 @@ File File::open_read(const std::filesystem::path& path) {
     const auto status = std::filesystem::status(path, error);
     if (!std::filesystem::exists(status)) throw std::invalid_argument(path.string() + ": no such file");
     if (std::filesystem::is_directory(status)) {
-        throw std::invalid_argument(path.string() + ": a folder, not an HDF5 file");
+        throw std::invalid_argument(path.string() + ": is a folder, not an HDF5 file");
     }
     if (!std::filesystem::is_regular_file(status)) {
         throw std::invalid_argument(path.string() + ": not an HDF5 file");
@@ -144,11 +144,12 @@ File File::open_read(const std::filesystem::path& path) {
     without_plugins();
     const auto open = [&] {
         Handle handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-        if (!handle.valid()) throw std::invalid_argument(path.string() + ": a damaged or locked HDF5 file");
+        if (!handle.valid()) throw std::invalid_argument(path.string() + ": damaged or locked HDF5 file");
         return File(path, std::move(handle), false);
     };
     if (!survives_trial(path, [&] { open().read_everything(); }))
-        throw std::invalid_argument(path.string() + ": a damaged HDF5 file (the HDF5 library crashes reading it)");
+        throw std::invalid_argument(path.string() +
+                                    ": damaged HDF5 file (the HDF5 library crashes reading it)");
     return open();
 }
 
@@ -166,9 +167,9 @@ File::Below File::below(const std::string& path) const {
     return found;
 }
 
-/// All that the other functions could read, for a trial.
+/// Reads everything that the other functions could read, for a trial.
 void File::read_everything() const {
-    // Each part is tried by itself: what is refused here may not be what the program will read.
+    // Each object is tried separately: the program may not need what is refused here.
     const auto attempt = [](const auto& read) {
         try {
             read();
@@ -182,7 +183,7 @@ void File::read_everything() const {
     });
     for (const auto& path : paths) {
         attempt([&] {
-            // Only texts have anything in them that can be damaged.
+            // Only strings contain anything that can be damaged.
             for (const auto& name : attributes(path)) string_attribute(path, name);
         });
         attempt([&] { children(path); });
@@ -191,7 +192,7 @@ void File::read_everything() const {
             const Handle opened = dataset(path);
             const Handle creation(H5Dget_create_plist(opened.get()), H5Pclose);
             Shape shape;
-            // Numbers in one piece are only copied.
+            // Contiguous numbers are only copied.
             if (H5Pget_layout(creation.get()) != H5D_CONTIGUOUS) read_doubles(path, shape);
         });
         attempt([&] {
@@ -212,7 +213,7 @@ File File::from_image(std::span<const std::byte> image, const std::filesystem::p
     if (!own.empty() && H5Pset_fapl_core(access.get(), 1 << 16, false) >= 0 &&
         H5Pset_file_image(access.get(), own.data(), own.size()) >= 0)
         handle = Handle(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
-    if (!handle.valid()) throw std::invalid_argument(name.string() + ": a damaged HDF5 file");
+    if (!handle.valid()) throw std::invalid_argument(name.string() + ": damaged HDF5 file");
     return {name, std::move(handle), false};
 }
 
@@ -230,9 +231,10 @@ std::vector<char> File::image() const {
     silence();
     if (H5Fflush(handle_.get(), H5F_SCOPE_GLOBAL) < 0) fail("", "cannot be flushed");
     const ssize_t size = H5Fget_file_image(handle_.get(), nullptr, 0);
-    if (size < 0) fail("", "has no image");
+    if (size < 0) fail("", "cannot be copied to memory");
     std::vector<char> bytes(static_cast<std::size_t>(size));
-    if (H5Fget_file_image(handle_.get(), bytes.data(), bytes.size()) != size) fail("", "has no image");
+    if (H5Fget_file_image(handle_.get(), bytes.data(), bytes.size()) != size)
+        fail("", "cannot be copied to memory");
     return bytes;
 }
 
@@ -242,7 +244,7 @@ void File::close() {
     handle_.reset();
 }
 
-/// Every prefix must exist before H5Oexists_by_name may be asked about the whole.
+/// Every prefix must exist before H5Oexists_by_name may be called for the whole path.
 bool File::link_exists(const std::string& path) const {
     std::size_t end = 0;
     while (end < path.size()) {
@@ -254,7 +256,7 @@ bool File::link_exists(const std::string& path) const {
         H5L_info_t link{};
         if (H5Lget_info(handle_.get(), prefix.c_str(), &link, inside()) < 0) return false;
         if (link.type != H5L_TYPE_HARD && link.type != H5L_TYPE_SOFT)
-            refuse(prefix, "an external link; accepted: data inside the file");
+            refuse(prefix, "is an external link; data must be inside the file");
         if (H5Oexists_by_name(handle_.get(), prefix.c_str(), inside()) <= 0) return false;
     }
     return true;
@@ -314,13 +316,13 @@ Handle File::dataset(const std::string& path) const {
 
 void File::refuse_foreign_data(const Handle& dataset, const std::string& path) const {
     const Handle creation(H5Dget_create_plist(dataset.get()), H5Pclose);
-    if (!creation.valid()) refuse(path, "has no valid layout");
+    if (!creation.valid()) refuse(path, "has no valid storage layout");
     const auto layout = H5Pget_layout(creation.get());
-    if (layout == H5D_VIRTUAL) refuse(path, "a virtual dataset; accepted: data inside the file");
+    if (layout == H5D_VIRTUAL) refuse(path, "is a virtual dataset; data must be inside the file");
     if (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED)
-        refuse(path, "has no valid layout");
+        refuse(path, "has no valid storage layout");
     if (layout == H5D_CONTIGUOUS && H5Pget_external_count(creation.get()) != 0)
-        refuse(path, "its data are in another file; accepted: data inside the file");
+        refuse(path, "stores its data in another file; data must be inside the file");
 }
 
 Shape File::shape(const std::string& path) const {
@@ -328,7 +330,7 @@ Shape File::shape(const std::string& path) const {
     const Handle opened = dataset(path);
     const Handle space(H5Dget_space(opened.get()), H5Sclose);
     if (!space.valid() || H5Sget_simple_extent_type(space.get()) == H5S_NULL) {
-        refuse(path, "holds nothing");
+        refuse(path, "is empty");
     }
     const int rank = H5Sget_simple_extent_ndims(space.get());
     if (rank < 0) refuse(path, "has no shape");
@@ -352,7 +354,7 @@ std::vector<T> File::read_as(const std::string& path, Shape& shape_out, std::siz
             refuse(path, "too large to read: more than " + std::to_string(max_elements) + " numbers");
         count *= size;
     }
-    // Compression to less than a thousandth does not exist: such data were never written.
+    // No compression reaches a thousandth: such data were never written.
     constexpr std::uint64_t best_compression = 1024;
     if (count > free_bytes / sizeof(T) &&
         count / best_compression * H5Tget_size(stored.get()) > H5Dget_storage_size(opened.get()))
@@ -419,7 +421,7 @@ std::vector<double> File::read_column(const std::string& path, const std::string
     silence();
     const Handle opened = table(path);
     const Handle own = column_type(opened, path, column);
-    if (!is_number(own.get())) refuse(path, "column " + column + " holds no numbers");
+    if (!is_number(own.get())) refuse(path, "column " + column + " is not numeric");
     const Handle type(H5Tcreate(H5T_COMPOUND, sizeof(double)), H5Tclose);
     H5Tinsert(type.get(), column.c_str(), 0, H5T_NATIVE_DOUBLE);
     std::vector<double> values(rows_of(path));
@@ -434,7 +436,7 @@ std::vector<std::string> File::read_texts(const std::string& path, const std::st
     const Handle opened = table(path);
     const Handle own = column_type(opened, path, column);
     if (H5Tget_class(own.get()) != H5T_STRING || H5Tis_variable_str(own.get()) != 0)
-        refuse(path, "column " + column + " holds no texts of a fixed length");
+        refuse(path, "column " + column + " does not hold fixed-length strings");
     const std::size_t length = H5Tget_size(own.get()), rows = rows_of(path);
     if (length == 0 || length > longest_text || rows > default_max_elements / length)
         refuse(path, "column " + column + " is too large to read");
@@ -540,7 +542,7 @@ void File::make_group(const std::string& path) {
     H5Pset_create_intermediate_group(links.get(), 1);
     const Handle made(H5Gcreate2(handle_.get(), path.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT),
                       H5Gclose);
-    if (!made.valid()) fail(path, "group cannot be made");
+    if (!made.valid()) fail(path, "group cannot be created");
 }
 
 void File::write_dataset(const std::string& path, const void* values, std::size_t count, const Shape& shape,
@@ -551,7 +553,7 @@ void File::write_dataset(const std::string& path, const void* values, std::size_
         if (size != 0 && wanted > std::numeric_limits<std::size_t>::max() / size) fail(path, "too large");
         wanted *= size;
     }
-    if (wanted != count) fail(path, "shape and number of values differ");
+    if (wanted != count) fail(path, "shape does not match the number of values");
     const Handle space = space_of(shape);
     const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
     H5Pset_create_intermediate_group(links.get(), 1);
@@ -560,7 +562,7 @@ void File::write_dataset(const std::string& path, const void* values, std::size_
     const Handle made(H5Dcreate2(handle_.get(), path.c_str(), file_type, space.get(), links.get(),
                                  creation.get(), H5P_DEFAULT),
                       H5Dclose);
-    if (!made.valid()) fail(path, "dataset cannot be made");
+    if (!made.valid()) fail(path, "dataset cannot be created");
     if (count > 0 && H5Dwrite(made.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
         fail(path, "cannot be written (disk full?)");
     }
@@ -585,20 +587,20 @@ void File::write_table(const std::string& path, const std::vector<Column>& colum
     for (const auto& column : columns) {
         const std::size_t count = std::visit([](const auto& values) { return values.size(); }, column.values);
         if (fields.empty()) rows = count;
-        if (count != rows) fail(path, "columns of different lengths");
+        if (count != rows) fail(path, "columns have different lengths");
         Field field = std::visit([](const auto& values) { return field_of(values); }, column.values);
         field.offset = width;
         width += field.size;
         fields.push_back(std::move(field));
     }
-    if (fields.empty()) fail(path, "a table without columns");
+    if (fields.empty()) fail(path, "table has no columns");
 
     const Handle type(H5Tcreate(H5T_COMPOUND, width), H5Tclose);
     std::vector<char> bytes(rows * width);
     for (std::size_t k = 0; k < fields.size(); ++k) {
         const Field& field = fields[k];
         if (H5Tinsert(type.get(), columns[k].name.c_str(), field.offset, field.type.get()) < 0)
-            fail(path, "column " + columns[k].name + " cannot be made");
+            fail(path, "column " + columns[k].name + " cannot be created");
         for (std::size_t row = 0; row < rows; ++row)
             std::visit([&](const auto& values) { put(values[row], &bytes[row * width + field.offset]); },
                        columns[k].values);
@@ -614,7 +616,7 @@ void File::refuse_foreign_below(const std::string& path) const {
         return;
     }
     const auto found = below(path);
-    if (!found.links.empty()) refuse(begin + found.links.front(), "a link; accepted: data inside the file");
+    if (!found.links.empty()) refuse(begin + found.links.front(), "is a link; data must be inside the file");
     for (const auto& name : found.objects)
         if (kind_of(begin + name) == H5I_DATASET) dataset(begin + name);
 }

@@ -11,9 +11,8 @@
 #include <variant>
 #include <vector>
 
-/// A small part of HDF5's C interface, with handles that close themselves and errors that say which
-/// file and which path they are about. The library's own error printing is off in threads that call
-/// in here.
+/// A small part of HDF5's C interface, with handles that close themselves and errors that name the
+/// file and the path. The library's own error printing is off in threads that call these functions.
 namespace spectra::h5 {
 
 /// Sizes of a dataset's dimensions, slowest first; empty for a scalar.
@@ -39,7 +38,7 @@ public:
 
     std::int64_t get() const { return id_; }
     bool valid() const { return id_ >= 0; }
-    /// Closes now; the library's status.
+    /// Closes now; returns the library's status.
     int reset() noexcept { return id_ >= 0 ? close_(std::exchange(id_, -1)) : 0; }
 
 private:
@@ -55,7 +54,7 @@ struct Column {
         values;
 };
 
-/// Is there a file whose beginning says HDF5? Never throws.
+/// Does the file exist and begin with the HDF5 signature? Never throws.
 bool is_hdf5(const std::filesystem::path& path);
 
 /// An open file. Paths inside it are absolute or relative to the root: "theory/ov/s".
@@ -64,30 +63,30 @@ bool is_hdf5(const std::filesystem::path& path);
 /// wrong kind) throws std::invalid_argument; everything else that fails throws std::runtime_error.
 /// Both messages are one line and begin with the file's name.
 ///
-/// Files may be hostile. A file that is read never leads to another one: external links, datasets in external files
-/// and virtual datasets are refused wherever they are met, and no filter is loaded for it. Nothing is allocated
-/// before its size was checked. Files that crash the library are refused (trial.hpp); images in memory are not tried.
+/// Files may be hostile. A file never leads to another one: external links, datasets in external files and
+/// virtual datasets are refused wherever they occur, and no filter is loaded. Sizes are checked before memory
+/// is allocated. Files that crash the library are refused (trial.hpp); images in memory are not tried.
 class File {
 public:
     static File open_read(const std::filesystem::path& path);
-    /// The same of an image in memory; `name` stands for the file in messages.
+    /// The same for an image in memory; `name` stands for the file in messages.
     static File from_image(std::span<const std::byte> image, const std::filesystem::path& name);
 
-    /// A new file, kept in memory until `close` (the C library does not survive a full disk: closing
-    /// a file it could not write ends in a crash, so it is never given one to write).
+    /// A new file, kept in memory until `close`. (The C library crashes when it closes a file that it could
+    /// not write, for example on a full disk. So it never writes one.)
     static File create(const std::filesystem::path& path);
 
-    /// The bytes of a created file as they stand.
+    /// The current bytes of a created file.
     std::vector<char> image() const;
 
-    /// Of a created file: writes it to its path, replacing what is there, and to the disk itself. Not
-    /// safe against a crash on the way: where that matters, write `image` through AtomicFile.
-    /// After this nothing may be called. A created file that is never closed leaves no trace.
+    /// Writes a created file to its path, replacing an existing file, and syncs it to disk. A crash may leave
+    /// it incomplete: if that matters, write `image` through AtomicFile. Call nothing after this. A created
+    /// file that is never closed leaves no trace.
     void close();
 
-    // Looking
+    // Inspecting
 
-    /// A group or dataset of that path. Refuses external links.
+    /// Is there a group or dataset at that path? Refuses external links.
     bool exists(const std::string& path) const;
     bool is_group(const std::string& path) const;
     bool is_dataset(const std::string& path) const;
@@ -96,14 +95,14 @@ public:
     /// A dataset's shape, without reading it.
     Shape shape(const std::string& path) const;
 
-    // Reading: any numeric dataset is converted to what is asked for. At most `max_elements` are read, since a small
-    // file can promise a dataset of any size; and what takes more than `free_bytes` in memory only where the file
-    // stores a part of it that compression explains.
+    // Reading: any numeric dataset is converted to the requested type. At most `max_elements` are read,
+    // because a small file can declare a dataset of any size. More than `free_bytes` of memory are used only
+    // if the file stores enough bytes for that size after compression.
 
     static constexpr std::size_t default_max_elements = std::size_t{1} << 24;
     static constexpr std::size_t free_bytes = std::size_t{1} << 24;
     static constexpr std::size_t most_rows = std::size_t{1} << 20;        ///< of a table
-    static constexpr std::size_t longest_text = std::size_t{1} << 20;     ///< bytes of a text
+    static constexpr std::size_t longest_text = std::size_t{1} << 20;     ///< bytes of a string
     static constexpr std::size_t most_names = std::size_t{1} << 20;       ///< of a group's members or attributes
 
     std::vector<double> read_doubles(const std::string& path, Shape& shape_out,
@@ -113,13 +112,13 @@ public:
     std::vector<std::uint8_t> read_bytes(const std::string& path, Shape& shape_out,
                                          std::size_t max_elements = default_max_elements) const;
 
-    /// A column of a table: numbers, or texts.
+    /// A column of a table: numbers or strings.
     std::vector<double> read_column(const std::string& path, const std::string& column) const;
     std::vector<std::string> read_texts(const std::string& path, const std::string& column) const;
     /// Names of a table's columns, in their order.
     std::vector<std::string> columns(const std::string& path) const;
 
-    /// Nothing where the attribute, or the object, is not there or is of another kind.
+    /// Nothing if the attribute or the object does not exist or has another type.
     std::optional<std::string> string_attribute(const std::string& object, const std::string& name) const;
     std::optional<double> double_attribute(const std::string& object, const std::string& name) const;
     std::optional<std::int64_t> integer_attribute(const std::string& object, const std::string& name) const;
@@ -127,7 +126,7 @@ public:
     std::optional<std::uint64_t> unsigned_attribute(const std::string& object, const std::string& name) const;
     std::vector<std::string> attributes(const std::string& object) const;
 
-    // Writing: groups on the way to a path are made where they are missing.
+    // Writing: missing groups on a path are created.
 
     void make_group(const std::string& path);
     void write(const std::string& path, std::span<const double> values, const Shape& shape);
@@ -137,16 +136,16 @@ public:
     void write(const std::string& path, std::span<const int> values, const Shape& shape);
     void write(const std::string& path, std::span<const std::uint8_t> values, const Shape& shape);
 
-    /// A table: one dataset of as many rows as every column has. Texts are UTF-8 of a fixed length.
+    /// A table: one dataset with one row per entry of the columns. Strings are UTF-8 of a fixed length.
     void write_table(const std::string& path, const std::vector<Column>& columns);
 
-    /// Everything at `path` of another file, with all below it and its attributes; "" is the whole of it.
+    /// Copies `path` of another file with everything below it and all attributes; "" copies the whole file.
     void copy(const File& from, const std::string& path, const std::string& to);
 
     /// A variable-length UTF-8 string.
     void write_attribute(const std::string& object, const std::string& name, std::string_view value);
     void write_attribute(const std::string& object, const std::string& name, double value);
-    /// Stored as 64-bit, signed or unsigned as given.
+    /// Stored as 64-bit, signed or unsigned like T.
     template <std::integral T>
     void write_attribute(const std::string& object, const std::string& name, T value) {
         if constexpr (std::unsigned_integral<T>) {
@@ -166,7 +165,8 @@ private:
     int kind_of(const std::string& path) const;
     void refuse_foreign_data(const Handle& dataset, const std::string& path) const;
     std::size_t rows_of(const std::string& path) const;
-    /// Of everything below a path, each thing once: names of links to data inside the file, and of other links.
+    /// Everything below a path, each object once: names of links to data inside the file, and names of other
+    /// links.
     struct Below {
         std::vector<std::string> objects, links;
     };

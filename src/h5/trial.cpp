@@ -24,7 +24,7 @@ namespace {
 constexpr rlim_t most_seconds = 30;
 constexpr rlim_t most_memory = rlim_t{2} << 30;
 
-/// Device, inode, size and times of a file: what tells one state of a file from another.
+/// Device, inode, size and times of a file, which identify its state.
 using State = std::array<std::int64_t, 7>;
 
 std::optional<State> state_of(const std::filesystem::path& path) {
@@ -48,19 +48,19 @@ std::optional<rlim_t> address_space() {
     const rlimit none{0, 0}, seconds{most_seconds, most_seconds};
     setrlimit(RLIMIT_CORE, &none);
     setrlimit(RLIMIT_CPU, &seconds);
-    // A damaged size must not take the machine's memory: the library refuses where it gets none.
+    // A damaged size must not exhaust the machine's memory: the library refuses if an allocation fails.
     if (const auto used = address_space()) {
         const rlimit memory{*used + most_memory, *used + most_memory};
         setrlimit(RLIMIT_AS, &memory);
     }
-    // What the C library says of a damaged heap is not for the user's terminal.
+    // Messages of the C library about a damaged heap must not reach the user's terminal.
     if (const int nowhere = ::open("/dev/null", O_WRONLY); nowhere >= 0) {
         ::dup2(nowhere, STDOUT_FILENO);
         ::dup2(nowhere, STDERR_FILENO);
     }
     try {
         read();
-    } catch (...) {  // refused: the program itself will say why
+    } catch (...) {  // refused: the program itself will report why
     }
     _exit(0);
 }
@@ -77,11 +77,13 @@ bool survives_trial(const std::filesystem::path& path, const std::function<void(
     }
     const pid_t child = ::fork();
     if (child < 0)
-        throw std::runtime_error(path.string() + ": no process to try it in: " + std::strerror(errno));
+        throw std::runtime_error(path.string() +
+                                 ": cannot start a process to test the file: " + std::strerror(errno));
     if (child == 0) run(read);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) throw std::runtime_error(path.string() + ": lost the process that tried it");
+        if (errno != EINTR)
+            throw std::runtime_error(path.string() + ": lost contact with the process that tested the file");
     const bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (good && before && before == state_of(path)) {
         const std::scoped_lock lock(mutex);

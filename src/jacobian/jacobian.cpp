@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t largest_block = 1024;
 
-/// Bytes that tensors made in this thread took at most while it was listening.
+/// Peak memory, in bytes, of tensors made in this thread while it was listening.
 class MemoryMeter final : public c10::MemoryReportingInfoBase {
 public:
 #if SPECTRA_TORCH_AT_LEAST(2, 0)
@@ -42,7 +42,7 @@ private:
     int64_t now_ = 0, most_ = 0;
 };
 
-/// Attention kernels that cannot be differentiated twice are out of use while it lives.
+/// Disables attention kernels that cannot be differentiated twice while it exists.
 class TwiceDifferentiable {
 public:
 #if SPECTRA_TORCH_AT_LEAST(2, 0)
@@ -65,18 +65,18 @@ private:
 #endif
 };
 
-/// x as a batch of equal rows that gradients are wanted of.
+/// x as a batch of equal rows that require gradients.
 Tensor replicated(const Tensor& x, int64_t rows) {
     auto sizes = x.sizes().vec();
     sizes.insert(sizes.begin(), rows);
     return x.detach().unsqueeze(0).expand(sizes).clone().requires_grad_();
 }
 
-/// f at a batch, as rows.
+/// f of a batch, as rows.
 Tensor rows_of(const BatchFunction& f, const Tensor& batch) {
     const auto y = f(batch);
     if (y.dim() == 0 || y.size(0) != batch.size(0))
-        throw std::invalid_argument(fmt::format("a function of {} inputs gave a result of shape ({})",
+        throw std::invalid_argument(fmt::format("a function of {} inputs returned a result of shape ({})",
                                                 batch.size(0), fmt::join(y.sizes(), ", ")));
     return y.reshape({y.size(0), -1});
 }
@@ -92,7 +92,7 @@ std::size_t pass_memory(const Tensor& x, const JacobianOptions& options) {
     return std::size_t{1} << (x.is_cuda() ? 33U : 26U);
 }
 
-/// Rows that a pass may have: what one row's forward pass keeps, and as much again for the way back.
+/// Rows per pass: each takes the memory that its forward pass keeps, and as much again for the backward pass.
 int64_t fitting_block(const BatchFunction& f, const Tensor& x, const JacobianOptions& options) {
     if (!options.batched) return 1;
     if (options.block > 0) return options.block;
@@ -161,7 +161,7 @@ Tensor exact_jacobian(const BatchFunction& f, const Tensor& x, const JacobianOpt
 bool takes_batches(const BatchFunction& f, const Tensor& x) {
     const torch::NoGradGuard no_grad;
     try {
-        // Another input beside it: a function of the whole batch would give it another value.
+        // With another input in the batch, a function of the whole batch would give a different value.
         const auto alone = rows_of(f, x.detach().unsqueeze(0));
         const auto both = rows_of(f, torch::stack({x.detach(), 0.5 * x.detach()}));
         if (both.size(1) != alone.size(1)) return false;
@@ -190,7 +190,7 @@ JacobianOperator::JacobianOperator(BatchFunction f, Tensor x, const JacobianOpti
     const torch::AutoGradMode on(true);
     const TwiceDifferentiable attention;
     outputs_ = rows_of(f_, replicated(x_, 1)).size(1);
-    // The graph of the double pass is held too.
+    // The graph of the double backward pass is kept too.
     first_block_ = block_ = std::max<int64_t>(fitting_block(f_, x_, options) / 2, 1);
     settle_forward();
 }
@@ -204,7 +204,7 @@ void JacobianOperator::settle_forward() {
         } catch (const std::exception& error) {
             if (!wide)
                 throw std::invalid_argument(
-                    "products with the Jacobian: an operation's gradient cannot be differentiated, and "
+                    "products with the Jacobian: the gradient of an operation cannot be differentiated, and "
                     "differences in single precision would be wrong by 1e-3; use double precision");
             forward_ = Forward::differences;
         }
@@ -268,7 +268,7 @@ Tensor JacobianOperator::by_blocks(RowProduct product, const Tensor& rows) {
     std::vector<Tensor> images;
     const auto count = rows.size(0);
     for (int64_t done = 0; done < count;) {
-        // Passes of equally many rows, the last one filled up: they share a graph.
+        // All passes have the same number of rows, the last one padded, so that they share a graph.
         const auto passes = (count + block_ - 1) / block_, filled = (count + passes - 1) / passes;
         try {
             images.push_back(block_of(product, rows.narrow(0, done, std::min(filled, count - done)), filled));

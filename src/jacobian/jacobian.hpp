@@ -14,12 +14,12 @@
 
 namespace spectra::jacobian {
 
-/// y = f(x), row by row of a batch: (B, …) → (B, …). x decides the precision and the device.
+/// y = f(x), row by row of a batch: (B, …) → (B, …). x determines the precision and the device.
 using BatchFunction = std::function<torch::Tensor(const torch::Tensor&)>;
 
 /// How a function is differentiated.
 struct JacobianOptions {
-    /// Off: f is only ever given one input, (1, …), and is differentiated one output at a time.
+    /// If false, f always gets one input, (1, …), and is differentiated one output at a time.
     bool batched = true;
     int64_t block = 0;  ///< outputs per backward pass; 0: as many as memory allows
     /// Bytes that one pass may take; 0: 64 MiB on a processor, where larger passes leave its caches and spend
@@ -27,9 +27,9 @@ struct JacobianOptions {
     std::size_t memory = 0;
 };
 
-/// J_ij = ∂y_i/∂x_j at x (no batch dimension): (k, m) in double on the host, from backward passes that each
-/// give a block of rows: x is replicated, and every copy has another output's seed. std::runtime_error where
-/// an entry is not finite.
+/// J_ij = ∂y_i/∂x_j at x (no batch dimension): (k, m) in double on the host. Each backward pass gives a block
+/// of rows: x is replicated, and every copy has the seed of another output. Throws std::runtime_error if an
+/// entry is not finite.
 torch::Tensor exact_jacobian(const BatchFunction& f, const torch::Tensor& x,
                              const JacobianOptions& options = {});
 
@@ -39,21 +39,21 @@ bool takes_batches(const BatchFunction& f, const torch::Tensor& x);
 /// Singular values of a matrix, largest first; in double, on the host.
 std::vector<double> singular_values(const torch::Tensor& matrix);
 
-/// N(0, 1) numbers in double on the host, the same in every run: of probe `number` of an input.
+/// N(0, 1) numbers in double on the host, the same in every run, for probe `number` of an input.
 torch::Tensor normal_vector(int64_t size, std::uint64_t seed, std::uint32_t number, std::uint32_t input = 0);
 
 /// J of f at x by its products. linalg::LinearOperator is square; of a k×m Jacobian this is J, or Jᵀ where
 /// k < m, padded with zeros to N = max(k, m). A probe that lives on the first min(k, m) coordinates stays
 /// there, and sees the law of the min(k, m) singular values of J, not the zeros.
 ///
-/// Jᵀu is a backward pass. Jv is the derivative, with respect to u, of Jᵀu · v. That needs every operation's
-/// gradient to be differentiable in what comes from above. Where one is not, and x is double, Jv is the
-/// central difference
+/// Jᵀu is a backward pass. Jv is the derivative, with respect to u, of Jᵀu · v. This requires that the
+/// gradient of every operation is differentiable in the incoming gradient. If one is not, and x is double, Jv
+/// is the central difference
 ///
 ///     Jv ≈ (8 [f(x + hv) − f(x − hv)] − [f(x + 2hv) − f(x − 2hv)]) / 12h,   h‖v‖ = 1e-3 ‖x‖,
 ///
-/// with errors of about 1e-12 for functions that change over the length of x; in single precision it is
-/// refused (std::invalid_argument). adjoint_defect() tells what came of it.
+/// with errors of about 1e-12 for functions that vary on the scale of x; in single precision it is
+/// refused (std::invalid_argument). adjoint_defect() measures the error.
 class JacobianOperator final : public linalg::LinearOperator {
 public:
     /// How Jv is found.
@@ -79,10 +79,10 @@ public:
     torch::Tensor push(const torch::Tensor& v);
     /// Rows Jᵀu of rows u, (r, k) → (r, m), in the same way.
     torch::Tensor pull(const torch::Tensor& u);
-    /// Where x is.
+    /// The device of x.
     torch::Device device() const { return x_.device(); }
 
-    /// Rows multiplied so far, and how long it took (on a GPU, to ask for it).
+    /// Rows multiplied so far, and the time taken (on a GPU: to launch the work).
     struct Work {
         int64_t products = 0;  ///< rows
         double seconds = 0;    ///< spent on them
@@ -90,14 +90,14 @@ public:
     /// The work so far.
     const Work& work() const { return work_; }
 
-    /// Frees what is kept between products, and tries passes of as many rows as at first.
+    /// Frees the memory kept between products, and returns to the initial number of rows per pass.
     void start_over();
 
     /// |⟨u, Jv⟩ − ⟨Jᵀu, v⟩| / (‖u‖‖Jv‖) for random u and v: rounding, or the error of the differences.
     double adjoint_defect();
 
 private:
-    /// f at copies of x with what autograd keeps of it, for any number of products.
+    /// f at copies of x with its autograd graph, for any number of products.
     struct Graph {
         torch::Tensor x, y, seed, pullback;  ///< pullback = Jᵀ seed; made when first needed
     };

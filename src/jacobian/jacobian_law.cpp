@@ -24,7 +24,7 @@ Tensor probes_of(int64_t size, const JacobianLawOptions& options, int first, int
     return out;
 }
 
-/// ln of where singular values of a matrix computed in the precision of x are rounding.
+/// ln of the size below which singular values of a matrix computed in the precision of x are only rounding.
 double rounding_floor(double frobenius_norm, const Tensor& x) {
     const double unit = x.scalar_type() == torch::kDouble ? 1 : std::ldexp(1.0, 53 - 24);
     return montecarlo::log_floor(std::log(frobenius_norm), unit);
@@ -45,24 +45,24 @@ JacobianLaw exact_law(const BatchFunction& f, const Tensor& x, const JacobianOpt
     return out;
 }
 
-/// Columns of N numbers that the bases may have, both of a probe's together.
+/// Columns of N numbers that the bases may have, both bases of a probe together.
 int fitting_columns(const JacobianOperator& jacobian, std::size_t memory) {
     if (memory == 0) memory = std::size_t{2} << (jacobian.device().is_cuda() ? 33U : 30U);
     const auto bytes = static_cast<std::size_t>(jacobian.size()) * sizeof(double);
     return static_cast<int>(std::min<std::size_t>(memory / bytes, std::numeric_limits<int>::max()));
 }
 
-/// The variance of the mass that a probe, uniform on the sphere in `size` dimensions, sees of a mass F.
+/// The variance of the estimate of a mass F by a probe that is uniform on the sphere in `size` dimensions.
 double seen_variance(double mass, double size) {
     return 2 * std::max(mass * (1 - mass), 0.0) / (size + 2);
 }
 
-/// What quadratures of more and more steps say of the same law.
+/// Compares quadratures of increasing numbers of steps of the same law.
 class Resolution {
 public:
     explicit Resolution(double error) : wanted_(error) {}
 
-    /// Asked every ten steps: is the law known to what is wanted, twice in a row?
+    /// Called every ten steps: is the law known to the requested accuracy, twice in a row?
     bool settled(const std::vector<linalg::GaussQuadrature>& probes) {
         constexpr double for_log_mean = 5;
         montecarlo::ProbedSample sample;
@@ -84,8 +84,8 @@ public:
     /// Nothing is left to resolve: every node is a singular value.
     void exhausted() { change_.window = change_.collapsed = change_.log_mean = 0; }
 
-    /// By how much the last half of the steps changed window, collapsed (with what may be hidden below all
-    /// nodes) and log_mean: an estimate, from above, of what is left. NaN before there were twenty steps.
+    /// By how much the last half of the steps changed window, collapsed (with the mass that may be hidden
+    /// below all nodes) and log_mean: an upper estimate of the remaining error. NaN before twenty steps.
     const Metrics& change() const { return change_; }
 
 private:
@@ -115,7 +115,7 @@ public:
             steps_ = std::max(steps_, std::min({all_steps / likely, options_.most_steps, fitting}));
         }
         add(first, true);
-        // As many steps as the first ones took; one of them went on.
+        // As many steps as the first probes took (one of them took more).
         steps_ = std::min(steps_, static_cast<int>(found_.back().node.size()));
         const int wanted = std::max(first, wanted_probes());
         total_ = std::max<int64_t>(done_, done_ + int64_t{wanted - count()} * steps_);
@@ -145,7 +145,8 @@ private:
         return out;
     }
 
-    /// The first ones decide on the steps, and one of them goes on for the two ends of the spectrum.
+    /// The first probes determine the number of steps, and one of them continues for the two ends of the
+    /// spectrum.
     linalg::GolubKahanOptions deciding(int probes) {
         auto out = plain();
         total_ = int64_t{probes} * steps_;
@@ -158,7 +159,7 @@ private:
         return out;
     }
 
-    /// At most that many, as memory allows.
+    /// At most `most`, as memory allows.
     void add(int most, bool first) {
         for (const auto done = done_;; done_ = done) {
             const auto how = first ? deciding(most) : plain();
@@ -185,7 +186,7 @@ private:
                            how);
     }
 
-    /// As many as have the wanted error of a mass.
+    /// The number of probes that gives the requested error of a mass.
     int probes_for(double mass) const {
         const double one = seen_variance(mass, static_cast<double>(jacobian_.rank()));
         const double wanted = std::ceil(one / (options_.error * options_.error));
@@ -243,7 +244,7 @@ JacobianLaw probed_law(JacobianOperator& jacobian, const Tensor& x, const Jacobi
     return out;
 }
 
-/// c's vectors are the rows of number c.
+/// Row c of every tensor belongs to chain c.
 class DeviceBidiagonalisation final : public linalg::Bidiagonalisation {
 public:
     DeviceBidiagonalisation(JacobianOperator& jacobian, const Tensor& probes, int steps)
@@ -281,7 +282,7 @@ public:
     }
 
 private:
-    /// Norms twice over, so that a step waits for the device once.
+    /// Fetches the norms before and after a pass together, so that a step waits only once for the device.
     std::vector<double> orthogonalise(const Tensor& basis, int k) {
         if (k == 0) return numbers(norms());
         subtract(basis.narrow(1, k - 1, 1));
@@ -313,7 +314,7 @@ private:
             basis = torch::cat({basis, basis.new_empty({basis.size(0), growth, basis.size(2)})}, 1);
         }
         const auto scale = torch::tensor(factor, torch::kDouble).unsqueeze(1).to(basis.device());
-        // An ended chain's image may be anything.
+        // The image of a finished chain may be anything.
         basis.select(1, k).copy_(torch::where(scale > 0, image_ * scale, torch::zeros_like(image_)));
     }
 

@@ -33,16 +33,16 @@ struct JacobianLawOptions : JacobianOptions {
     /// more than five times that; no more than about 4000 over all probes, or `steps` each where that is
     /// more. 0: all probes and steps.
     double error = 3e-3;
-    /// Wanted of the largest and smallest singular value, relative to the largest.
+    /// Requested error of the largest and smallest singular value, relative to the largest.
     double extremes = 1e-6;
-    int most_steps = 1000;  ///< taken for them, and none once that many would not do
-    /// Bytes of the probes' bases, fewer probes at a time where they are more; 0: 2 GiB on a processor, 16
-    /// GiB on a GPU (halved for as long as it does not have them).
+    int most_steps = 1000;  ///< most steps for them; stops once that many would not suffice
+    /// Bytes for the bases of the probes; if they need more, fewer probes run at a time. 0: 2 GiB on a CPU,
+    /// 16 GiB on a GPU (halved until they fit).
     std::size_t basis_memory = 0;
     std::uint64_t seed = 1;   ///< of the probes
-    std::uint32_t input = 0;  ///< its number: every one has probes of its own
-    /// Called after every step with how many steps of probes are done, and how many there will be as far as
-    /// is known by then. What it throws ends the run.
+    std::uint32_t input = 0;  ///< number of the input; every input has its own probes
+    /// Called after every step with the number of steps done over all probes, and the total as far as it is
+    /// known. An exception from it ends the run.
     std::function<void(int64_t, int64_t)> progress;
 };
 

@@ -25,7 +25,7 @@ using torch::Tensor;
 
 namespace {
 
-/// The number in the record `version`; nothing where there is none.
+/// The number in the record `version`; nothing if there is none.
 std::optional<std::uint64_t> format_version(const weightfile::ZipArchive& archive, const std::string& root) {
     for (const auto* const record : {"version", ".data/version"})
         if (const auto* const entry = archive.find(root + record)) {
@@ -53,7 +53,7 @@ private:
     weightfile::Bytes bytes_;
 };
 
-/// The line of an exception that says what happened: the operator's own, after the interpreter's traceback.
+/// The line of an exception with the cause: the operator's message, after the interpreter's traceback.
 std::string reason(const std::exception& error) {
     std::string text = error.what();
     if (const auto* const torch_error = dynamic_cast<const c10::Error*>(&error))
@@ -65,7 +65,7 @@ std::string reason(const std::exception& error) {
     return text.substr(0, text.find('\n'));
 }
 
-/// What stands after "Unknown builtin op: ", up to the full stop; empty where it is another error.
+/// The text after "Unknown builtin op: ", up to the full stop; empty for other errors.
 std::string unknown_operator(const std::exception& error) {
     const std::string text = error.what();
     constexpr std::string_view mark = "Unknown builtin op: ";
@@ -75,7 +75,7 @@ std::string unknown_operator(const std::exception& error) {
     return text.substr(begin, text.find_first_of(". \n", begin) - begin);
 }
 
-/// Gives floating-point parameters and buffers another type while it lives; whole numbers stay.
+/// Gives floating-point parameters and buffers another type while it exists; integers are unchanged.
 class Retyped {
 public:
     Retyped(torch::jit::Module& module, torch::ScalarType type) {
@@ -102,7 +102,7 @@ Tensor first_tensor(const c10::IValue& value, const std::string& where) {
     if (value.isTuple() && !value.toTupleRef().elements().empty())
         return first_tensor(value.toTupleRef().elements()[0], where);
     if (value.isTensorList() && !value.toTensorVector().empty()) return value.toTensorVector().front();
-    refuse(where, fmt::format("gives a {}; a tensor, or a tuple or list that begins with one, is needed",
+    refuse(where, fmt::format("returns a {}; must be a tensor, or a tuple or list that begins with one",
                               value.tagKind()));
 }
 
@@ -114,7 +114,7 @@ bool is_whole(weightfile::Dtype dtype) {
 
 ScriptModule::ScriptModule(const std::filesystem::path& file, torch::Device device)
     : where_(file.string()), device_(device) {
-    // What is scanned is what is loaded: a copy, which nobody else can change meanwhile.
+    // Scans and loads the same private copy, which no other process can change in between.
     std::vector<std::byte> bytes;
     {
         const weightfile::MappedFile mapped(where_);
@@ -129,9 +129,8 @@ ScriptModule::ScriptModule(const std::filesystem::path& file, torch::Device devi
     const auto format = format_version(archive, root);
     constexpr auto newest = caffe2::serialize::kMaxSupportedFileFormatVersion;
     if (format && *format > newest)
-        refuse(where_,
-               fmt::format("is in format {} of a newer PyTorch; this program's Torch {} reads up to {}",
-                           *format, TORCH_VERSION, newest));
+        refuse(where_, fmt::format("has format {} of a newer PyTorch; this program's Torch {} reads up to {}",
+                                   *format, TORCH_VERSION, newest));
     try {
         module_ = std::make_shared<torch::jit::Module>(
             torch::jit::load(std::make_shared<BytesReader>(bytes), device));
@@ -159,7 +158,7 @@ ScriptModule::ScriptModule(const std::filesystem::path& file, torch::Device devi
 }
 
 Tensor ScriptModule::forward(const Tensor& x) const {
-    // Plain operators: compiled graphs are for many runs, and have gradients of their own.
+    // Plain operators: compiled graphs pay off only for many runs, and have their own gradients.
     const torch::jit::GraphOptimizerEnabledGuard as_written(false);
     return first_tensor(module_->forward({x}), where_);
 }
@@ -176,7 +175,7 @@ bool ScriptModule::runs(const Tensor& x) const {
 
 ScriptModule::Result ScriptModule::law(const Tensor& input, const Options& options) const {
     if (!input.is_floating_point())
-        refuse(where_, fmt::format("cannot be differentiated with respect to {} numbers; give it floats",
+        refuse(where_, fmt::format("cannot be differentiated with respect to {} numbers; use floating point",
                                    c10::toString(input.scalar_type())));
     Result out;
     std::optional<Retyped> widened;
@@ -216,7 +215,7 @@ Tensor read_input(const std::filesystem::path& file) {
         if (chosen == nullptr) chosen = opened.find(key);
     if (chosen == nullptr)
         refuse(opened.where(),
-               fmt::format("has {} tensors; one, or one of key \"input\" or \"x\", is needed", all.size()));
+               fmt::format("has {} tensors; expected one, or one with key \"input\" or \"x\"", all.size()));
     const auto values = opened.read_doubles(*chosen);
     std::vector<int64_t> shape(chosen->shape.begin(), chosen->shape.end());
     auto out = torch::empty(shape, torch::kDouble);

@@ -15,16 +15,16 @@
 namespace spectra::jacobian {
 
 /// A TorchScript module from a file, in evaluation mode: y = module(x), one tensor in, one out (the first of
-/// a tuple or list). Whatever is wrong throws std::invalid_argument, one line that begins with the file's
+/// a tuple or list). Every error throws std::invalid_argument, one line that begins with the file's
 /// name.
 ///
-/// A module is a program. Loading and running it runs its author's code, within what
-/// weightfile::refuse_unsafe_script leaves it, which is applied first.
+/// A module is a program. Loading and running it executes its author's code, within the limits of
+/// weightfile::refuse_unsafe_script, which is applied first.
 ///
-/// The file says by a number (the record `version`) which format it is in, not which PyTorch wrote it.
-/// PyTorch refuses numbers above its own; here such a file is refused with both numbers and the version of
-/// this Torch. One of a known number may still call an operator that only newer versions have: the message
-/// then names the operator and both.
+/// The file contains a format number (the record `version`), but not the PyTorch version that wrote it.
+/// PyTorch refuses numbers above its own; this class refuses the file with both numbers and the version of
+/// this Torch. A file with a known number may still call an operator that only newer versions have: the
+/// message then names the operator and both versions.
 class ScriptModule {
 public:
     /// Loads the module to a device.
@@ -36,7 +36,7 @@ public:
 
     /// As JacobianLawOptions, and the precision.
     struct Options : JacobianLawOptions {
-        /// Weights and input widened. Modules that insist on float32 inside are measured as they are.
+        /// Widen weights and input. Modules that require float32 internally are measured unchanged.
         bool double_precision = true;
     };
     /// What was found, and how.
@@ -45,7 +45,7 @@ public:
         bool double_precision = false;  ///< what it was measured in
         bool batched = false;  ///< the input's first dimension, of size 1, is a batch's: it was replicated
     };
-    /// The law of ∂y/∂x, both flattened, at an input as the module takes it.
+    /// The law of ∂y/∂x, both flattened, at an input in the module's format.
     Result law(const torch::Tensor& input, const Options& options) const;
 
 private:
@@ -58,8 +58,8 @@ private:
     torch::ScalarType precision_ = torch::kFloat;
 };
 
-/// The tensor of a torch.save or safetensors file: the only one, or that of key "input" or "x". In double;
-/// whole numbers as int64.
+/// The tensor of a torch.save or safetensors file: the only one, or the one with key "input" or "x". In
+/// double; integers as int64.
 torch::Tensor read_input(const std::filesystem::path& file);
 
 /// N(0, 1) numbers, the same in every run for a seed and a number.

@@ -14,6 +14,6 @@
 #undef CHECK
 #undef LOG
 
-/// True from the given version of Torch on.
+/// True for the given version of Torch and later.
 #define SPECTRA_TORCH_AT_LEAST(major, minor) \
     (TORCH_VERSION_MAJOR > (major) || (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))

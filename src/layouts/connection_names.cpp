@@ -33,12 +33,12 @@ std::optional<std::uint64_t> number_of(const std::string& part) {
     return value;
 }
 
-/// Attention before what follows it.
+/// Attention first.
 int rank_of(const std::string& part) {
     return part.find("attn") != std::string::npos || part.find("attention") != std::string::npos ? 0 : 1;
 }
 
-/// A place in the model: stem "transformer.h.", block 3, rest "hc_attn".
+/// A position in the model: stem "transformer.h.", block 3, rest "hc_attn".
 struct Place {
     std::string name, stem, rest;
     std::optional<std::uint64_t> block;
@@ -75,7 +75,7 @@ bool ends_as(const std::string& longer, const std::string& shorter) {
     return longer == shorter || longer.ends_with("." + shorter) || shorter.empty();
 }
 
-/// Is b the same weights as a, in the same block, under a name that ends alike?
+/// Does b have the same weights as a, in the same block, with one name a suffix of the other?
 bool is_alias(const Place& a, const Place& b) {
     const auto& s = *a.tensor;
     const auto& t = *b.tensor;
@@ -105,8 +105,8 @@ void expect_one_stack(const Weights& weights, const std::vector<Place>& places) 
     for (const auto& place : places) stems.insert(place.stem);
     if (stems.size() > 1)
         weights.refuse(
-            fmt::format("mixers under {} different names ({}, {}, …), which are no one stack; "
-                        "accepted: one stack, or a JSON map that names its keys",
+            fmt::format("mixers under {} different names ({}, {}, …) do not form one stack; "
+                        "use a JSON map that names its keys",
                         stems.size(), in_quotes(*stems.begin()), in_quotes(*std::next(stems.begin()))));
 }
 
@@ -118,8 +118,8 @@ void expect_equal_blocks(const Weights& weights, const std::string& stem, const 
     for (const auto& [number, rests] : blocks)
         for (const auto& rest : all)
             if (std::find(rests.begin(), rests.end(), rest) == rests.end())
-                weights.refuse(fmt::format("block {}{} has no mixer {}, which other blocks have", stem,
-                                           number, in_quotes(rest)));
+                weights.refuse(fmt::format("block {}{} has no mixer {}, but other blocks do", stem, number,
+                                           in_quotes(rest)));
 }
 
 void expect_no_gap(const Weights& weights, const std::string& stem, const Blocks& blocks) {
@@ -130,7 +130,7 @@ void expect_no_gap(const Weights& weights, const std::string& stem, const Blocks
     for (auto next = std::next(blocks.begin()); next != blocks.end(); ++next) {
         const auto before_it = std::prev(next)->first;
         if (next->first - before_it != usual)
-            weights.refuse(fmt::format("block {}{} has no mixers, but blocks {} and {} have", stem,
+            weights.refuse(fmt::format("block {}{} has no mixers, but blocks {} and {} do", stem,
                                        before_it + usual, before_it, next->first));
     }
 }

@@ -14,8 +14,8 @@ using Eigen::VectorXd;
 
 VectorXd InputPoint::at(Eigen::Index width, std::size_t connection) const {
     if (state && state->size() != width)
-        throw std::invalid_argument(
-            fmt::format("the given state has {} numbers; accepted: {}, all streams", state->size(), width));
+        throw std::invalid_argument(fmt::format(
+            "the given state has {} numbers; must have {}, for all streams", state->size(), width));
     if (state) return *state;
     VectorXd x = VectorXd::Zero(width);
     if (!draw) return x;

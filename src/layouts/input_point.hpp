@@ -11,10 +11,10 @@
 
 namespace spectra::layouts {
 
-/// Where the input-dependent part of mixers is taken: at zero input, at drawn ones, or at a given state.
+/// The input at which the dynamic part of mixers is evaluated: zero, drawn, or a given state.
 struct InputPoint {
-    /// Input number `index` < `count`: for every connection its own x ~ N(0, I), which the layout then
-    /// normalises as the model does.
+    /// Input number `index` < `count`: a separate x ~ N(0, I) for every connection, which the layout then
+    /// normalises like the model.
     struct Draw {
         std::uint64_t seed = 1;  ///< of all inputs
         int index = 0;           ///< which of them
@@ -24,8 +24,8 @@ struct InputPoint {
     /// What every connection sees: the n streams of one token one after the other.
     std::optional<Eigen::VectorXd> state;
 
-    /// What connection number `connection` sees, before any norm. std::invalid_argument where the given state
-    /// has another width.
+    /// The input of connection number `connection`, before any norm. Throws std::invalid_argument if the
+    /// given state has another width.
     Eigen::VectorXd at(Eigen::Index width, std::size_t connection) const;
     /// Whether neither is set: zero input.
     bool is_zero() const { return !draw && !state; }

@@ -40,7 +40,7 @@ Index rows_of(const Weights& weights, const std::string& key) {
 void set_width(const Weights& weights, const std::string& key, Index channels, int streams, Stack& stack) {
     if (streams == 0 || channels == 0 || channels % streams != 0)
         weights.refuse(weights.at(key),
-                       fmt::format("has {} channels, which {} streams do not divide", channels, streams));
+                       fmt::format("has {} channels, not a multiple of its {} streams", channels, streams));
     stack.width = static_cast<int>(channels) / streams;
 }
 
@@ -49,7 +49,7 @@ VectorXd softmax(const VectorXd& x) {
     return e / e.sum();
 }
 
-/// One scale for all, one a stream, or none.
+/// One scale for all, one per stream, or none.
 VectorXd scaled(const Weights& weights, const std::string& key, const VectorXd& x, int streams) {
     if (!weights.has(key)) return x;
     const VectorXd scale = weights.numbers(key);
@@ -79,7 +79,7 @@ void add_connection(const Weights& weights, Connection connection, Stack& stack)
     if (stack.streams == 0) stack.streams = n;
     if (stack.streams != n)
         weights.refuse(fmt::format(
-            "the mixer of {} has {} streams, but {} has {}; accepted: mixers of one size",
+            "the mixer of {} has {} streams, but {} has {}; mixers must have the same size",
             in_quotes(connection.name), n, in_quotes(stack.connections.front().name), stack.streams));
     stack.connections.push_back(std::move(connection));
 }
@@ -135,7 +135,7 @@ Connection read_stream_hybrid(const Weights& weights, const std::string& name, c
     const VectorXd raw = generator(weights, name + ".geo_proj", layer_norm(weights, name + ".norm", x), size);
     Connection connection{name, mixers::mixer_of("cayley-hybrid", raw, n), {}, {}};
 
-    // The router stands beside it in the block (router_attn beside geo_attn) and reads the turned state.
+    // The router is beside it in the block (router_attn beside geo_attn) and reads the rotated state.
     const auto cut = name.rfind("geo_");
     const auto router =
         cut == std::string::npos ? name + ".router" : name.substr(0, cut) + "router_" + name.substr(cut + 4);

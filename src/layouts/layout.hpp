@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-/// What a layout is made of; layouts.hpp is what others use.
+/// The internals of tensor-name layouts; other folders use layouts.hpp.
 namespace spectra::layouts {
 
-/// Whose keys a file has, and how they become mixers.
+/// A tensor-name layout: how to recognise its keys and how to make mixers from them.
 struct Layout {
     std::string_view name;
-    std::string_view keys;  ///< what it is recognised by, for messages
+    std::string_view keys;  ///< the keys that identify it, for messages
     bool (*fits)(const Weights& weights);
     /// Fills connections, streams and width.
     void (*read)(const Weights& weights, const InputPoint& input, Stack& stack);
@@ -36,42 +36,43 @@ void read_mapped(const Weights& weights, const LayoutMap& map, Stack& stack);
 /// Is there a key that ends so (or is it)?
 bool any_key(const Weights& weights, std::string_view suffix);
 
-/// Adds a connection; refuses a mixer, pre or post that is not finite, or whose number of streams differs
+/// Adds a connection; refuses a mixer, pre or post that is not finite or has a different number of streams
 /// from those before.
 void add_connection(const Weights& weights, Connection connection, Stack& stack);
 
-/// Linear of x: the tensors name.weight (rows×x) and, where there is one, name.bias. Where x is 0 the weight
-/// is not read.
+/// A linear layer applied to x: the tensors name.weight (rows×x) and name.bias, if it exists. If x is 0 the
+/// weight is not read.
 Eigen::VectorXd linear(const Weights& weights, const std::string& name, const Eigen::VectorXd& x,
                        Eigen::Index rows = -1);
 /// LayerNorm with the tensors name.weight and name.bias.
 Eigen::VectorXd layer_norm(const Weights& weights, const std::string& name, const Eigen::VectorXd& x);
 
-/// How JPmHC and EΔ-stream route, from 2n² numbers: pre the rows' softmax averaged over rows, post the
-/// columns' softmax summed over columns.
+/// The routing of JPmHC and EΔ-stream, from 2n² numbers: pre is the softmax of the rows averaged over rows,
+/// post the softmax of the columns summed over columns.
 struct Routes {
     Eigen::VectorXd pre, post;
 };
 Routes softmax_routes(const Eigen::VectorXd& raw, int streams);
 
-// Connections that EΔ's suite and the models trained here share; `name` as its keys begin.
+// Connections shared by EΔ's suite and the models of `spectra train`; `name` is the beginning of their keys.
 
-/// The hybrid from its generator networks; C from their weights.
+/// The hybrid from its generator networks; C follows from their weights.
 Connection read_hybrid(const Weights& weights, const std::string& name, const InputPoint& input,
                        std::size_t number, Stack& stack);
-/// EΔ-stream's hybrid and its router, which reads what the mixer gives: F(r · AX), so that pre = Aᵀr.
+/// EΔ-stream's hybrid and its router, which reads the output of the mixer: F(r · AX), so that pre = Aᵀr.
 Connection read_stream_hybrid(const Weights& weights, const std::string& name, const InputPoint& input,
                               std::size_t number, Stack& stack);
-/// JPmHC with a Cayley map of so many iterations (none: exact).
+/// JPmHC with a Cayley map of this many iterations (none: exact).
 Connection read_jpmhc(const Weights& weights, const std::string& name, const InputPoint& input,
                       std::size_t number, std::optional<int> iterations, double step, Stack& stack);
 
-/// H̃ = α φ(RMSNorm x) + b for pre, post and the mixer's raw numbers, of mHC as EΔ's suite names its tensors.
+/// H̃ = α φ(RMSNorm x) + b for pre, post and the mixer's raw numbers, for mHC with the tensor names of EΔ's
+/// suite.
 struct HyperNumbers {
-    Eigen::VectorXd pre, post, raw;  ///< raw is empty where there is no phi_res
+    Eigen::VectorXd pre, post, raw;  ///< raw is empty without phi_res
     int streams = 0;
 };
-/// `tanh`: of the dynamic part, as hyper-connections have it.
+/// `tanh`: applied to the dynamic part, as in hyper-connections.
 HyperNumbers read_hyper(const Weights& weights, const std::string& name, const InputPoint& input,
                         std::size_t number, bool tanh, Stack& stack);
 

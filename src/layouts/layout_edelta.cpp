@@ -10,7 +10,7 @@ namespace spectra::layouts {
 
 namespace {
 
-/// Sinkhorn as EΔ's mHC does it: of exp(Z), rows then columns, ε = 1e-8 added to every sum.
+/// Sinkhorn as in EΔ's mHC: on exp(Z), rows then columns, ε = 1e-8 added to every sum.
 Mixer sinkhorn_with_epsilon(const Eigen::MatrixXd& logits, int sweeps) {
     constexpr double epsilon = 1e-8;
     Mixer p = logits.array().exp();
@@ -61,8 +61,8 @@ void read(const Weights& weights, const InputPoint& input, Stack& stack) {
     });
     if (stack.connections.empty() && any_key(weights, "delta_attn.k_net.2.weight"))
         weights.refuse(
-            "a DDL model: its operator I − βkkᵀ acts on all channels, and there are no streams "
-            "that a mixer would mix");
+            "is a DDL model: its operator I − βkkᵀ acts on all channels, so it has no streams "
+            "and no mixers");
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 #include <cmath>
 
-/// Hyper-connections and their manifold-constrained relatives. Their code contracts 's t, s d → t d', so that
-/// the mixer as it acts is A = Hᵀ everywhere here.
+/// Hyper-connections and their manifold-constrained variants. Their code contracts 's t, s d → t d', so
+/// the mixer is A = Hᵀ everywhere here.
 namespace spectra::layouts {
 
 using Eigen::Index;
@@ -21,14 +21,14 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// W as it is stored, fn (inputs×outputs), applied to x: fnᵀx. Where x is 0 the tensor is not read.
+/// The stored weight fn (inputs×outputs) applied to x: fnᵀx. If x is 0 the tensor is not read.
 VectorXd projected(const Weights& weights, const std::string& key, const VectorXd& x, Index columns) {
     weights.expect_shape(key, {x.size(), columns});
     if (x.isZero(0)) return VectorXd::Zero(columns);
     return weights.matrix(key, x.size(), columns).transpose() * x;
 }
 
-/// `of` this connection: "name.key", or "key" where it has no name.
+/// The key of a connection's tensor: "name.key", or "key" if the connection has no name.
 std::string of(const std::string& name, const char* key) {
     return name.empty() ? key : name + "." + key;
 }
@@ -52,7 +52,7 @@ void read_tokenbender(const Weights& weights, const InputPoint& /*input*/, Stack
     options.sweeps = weights.count_setting("sinkhorn_iters", 10);
     options.temperature = weights.setting("sinkhorn_tau", 0.05);
     if (!(options.temperature > 0))
-        weights.refuse(fmt::format("its setting sinkhorn_tau is {}; accepted: above 0", options.temperature));
+        weights.refuse(fmt::format("its setting sinkhorn_tau is {}; must be > 0", options.temperature));
     stack.input = "every input";
     for (const auto& name : connection_names(weights, ending_in({".H_res_logits"}))) {
         const auto key = of(name, "H_res_logits");
@@ -74,7 +74,7 @@ void read_tokenbender(const Weights& weights, const InputPoint& /*input*/, Stack
 
 // --- mhc-lite: RMSNorm of all streams; [pre | permutations], or [pre | logits] of its mhc.py
 
-/// Projects all streams at once, so that it has a column for each number of static_alpha.
+/// Projects all streams at once, so it has one column per number of static_alpha.
 bool fits_mhc_lite(const Weights& weights) {
     for (const auto& key : weights.keys())
         if (const auto name = ending_in({".static_alpha"})(key)) {
@@ -91,7 +91,7 @@ struct Alpha {
     const char* family = "";
 };
 
-/// static_alpha split into what is read and what is mixed.
+/// static_alpha split into pre and the mixer's numbers.
 Alpha static_alpha(const Weights& weights, const std::string& key) {
     const auto& tensor = weights.at(key);
     Alpha a;
@@ -149,8 +149,8 @@ void read_mhc_lite(const Weights& weights, const InputPoint& input, Stack& stack
     }
 }
 
-// --- lucidrains' hyper-connections: every stream normalised by itself; with residual_scale the constrained
-// ones, with dynamic_alpha_scale the free ones
+// --- lucidrains' hyper-connections: every stream normalised separately; residual_scale marks the constrained
+// ones, dynamic_alpha_scale the free ones
 
 bool fits_hyper_connections(const Weights& weights) {
     return any_key(weights, ".static_alpha") && any_key(weights, ".dynamic_alpha_fn") &&
@@ -164,7 +164,7 @@ MatrixXd normed_streams(const Weights& weights, const std::string& name, const V
     return rows;
 }
 
-/// The proposals of dynamic_alpha_fn, (d, n + 1) or (P, d, n + 1): one d×(n + 1) matrix each.
+/// The proposals of dynamic_alpha_fn, (d, n + 1) or (P, d, n + 1): one d×(n + 1) matrix per proposal.
 std::vector<MatrixXd> proposals(const Weights& weights, const std::string& key, int streams) {
     const auto& tensor = weights.at(key);
     const auto& shape = tensor.shape;
@@ -181,11 +181,11 @@ std::vector<MatrixXd> proposals(const Weights& weights, const std::string& key, 
     return each;
 }
 
-/// Without residual_scale: alpha as it is, the dynamic part tanh.
+/// Without residual_scale: alpha unchanged, tanh of the dynamic part.
 void read_hyper_connections(const Weights& weights, const InputPoint& input, Stack& stack) {
     if (weights.setting("hc_num_streams", 0) > 0)
         weights.refuse(
-            "hyper-connections of code that computes the mixing of streams and does not apply it "
+            "hyper-connections from code that computes the mixing of streams but does not apply it "
             "(config has hc_num_streams, and there are no H_res_logits): every mixer is the identity");
     mixers::RawOptions options;
     options.sweeps = 20;
@@ -278,7 +278,7 @@ void read_s2hc(const Weights& weights, const InputPoint& input, Stack& stack) {
 
 constexpr double deepseek_epsilon = 1e-6;
 
-/// hc_attn_fn, …, and attn_hc.fn, … as they are also called.
+/// hc_attn_fn, …, also named attn_hc.fn, ….
 std::optional<std::string> deepseek_name(const std::string& key) {
     if (key.starts_with("mtp.") || key.find(".mtp.") != std::string::npos) return {};
     for (const char* const suffix : {"hc_attn_fn", "hc_ffn_fn", "attn_hc.fn", "ffn_hc.fn"})

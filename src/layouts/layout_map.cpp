@@ -31,11 +31,11 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Reads an object's members one by one and then says what is left over.
+/// Reads the members of an object one by one, then reports the unread ones.
 class Members {
 public:
     Members(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
-        if (!json.is_object()) refuse(fmt::format("is a JSON {}; accepted: an object", json.type_name()));
+        if (!json.is_object()) refuse(fmt::format("is a JSON {}; must be an object", json.type_name()));
     }
     [[noreturn]] void refuse(const std::string& what) const {
         throw std::invalid_argument(where_ + ": " + what);
@@ -48,14 +48,14 @@ public:
     std::string text(const char* key, const std::string& otherwise) {
         const auto* const value = find(key);
         if (value == nullptr) return otherwise;
-        if (!value->is_string()) refuse(fmt::format("{} must be text", in_quotes(key)));
+        if (!value->is_string()) refuse(fmt::format("{} must be a string", in_quotes(key)));
         return value->get<std::string>();
     }
     std::string text_of(const char* key, const std::vector<std::string>& accepted,
                         const std::string& otherwise) {
         const auto value = text(key, otherwise);
         if (!contains(accepted, value))
-            refuse(fmt::format("{} is {}; accepted: {}", in_quotes(key), in_quotes(value),
+            refuse(fmt::format("{} is {}; must be one of {}", in_quotes(key), in_quotes(value),
                                fmt::join(accepted, ", ")));
         return value;
     }
@@ -63,31 +63,31 @@ public:
         const auto* const value = find(key);
         if (value == nullptr) return otherwise;
         if (!value->is_number() || !std::isfinite(value->get<double>()) || !(value->get<double>() > 0))
-            refuse(fmt::format("{} is {}; accepted: a number above 0", in_quotes(key), value->dump()));
+            refuse(fmt::format("{} is {}; must be a number > 0", in_quotes(key), value->dump()));
         return value->get<double>();
     }
     std::optional<int> count(const char* key) {
         const auto* const value = find(key);
         if (value == nullptr) return {};
         if (!value->is_number_integer() || *value < 1 || *value > 1'000'000)
-            refuse(fmt::format("{} is {}; accepted: a whole number, 1 to 1000000", in_quotes(key),
-                               value->dump()));
+            refuse(
+                fmt::format("{} is {}; must be an integer from 1 to 1000000", in_quotes(key), value->dump()));
         return value->get<int>();
     }
     bool flag(const char* key) {
         const auto* const value = find(key);
         if (value == nullptr) return false;
         if (!value->is_boolean())
-            refuse(fmt::format("{} is {}; accepted: true, false", in_quotes(key), value->dump()));
+            refuse(fmt::format("{} is {}; must be true or false", in_quotes(key), value->dump()));
         return value->get<bool>();
     }
     std::vector<std::string> texts(const char* key) {
         const auto* const value = find(key);
         std::vector<std::string> all;
         if (value == nullptr) return all;
-        if (!value->is_array()) refuse(fmt::format("{} must be an array of texts", in_quotes(key)));
+        if (!value->is_array()) refuse(fmt::format("{} must be an array of strings", in_quotes(key)));
         for (const auto& item : *value) {
-            if (!item.is_string()) refuse(fmt::format("{} must be an array of texts", in_quotes(key)));
+            if (!item.is_string()) refuse(fmt::format("{} must be an array of strings", in_quotes(key)));
             all.push_back(item.get<std::string>());
         }
         return all;
@@ -95,7 +95,8 @@ public:
     void expect_no_others() const {
         for (const auto& [key, value] : json_.items())
             if (!contains(known_, key))
-                refuse(fmt::format("unknown key {}; accepted: {}", in_quotes(key), fmt::join(known_, ", ")));
+                refuse(fmt::format("unknown key {}; must be one of {}", in_quotes(key),
+                                   fmt::join(known_, ", ")));
     }
 
 private:
@@ -104,7 +105,7 @@ private:
     std::vector<std::string> known_;
 };
 
-/// A tensor's name with a part of it: "mix[0:4]", "alpha[:,1:5]".
+/// A tensor's name with a slice: "mix[0:4]", "alpha[:,1:5]".
 struct Part {
     std::string key;
     bool columns = false;
@@ -119,7 +120,7 @@ std::optional<Index> whole_number(std::string_view text) {
     return value;
 }
 
-/// Nothing where the brackets hold something else.
+/// Nothing if the brackets hold something else.
 std::optional<Part> part_of(const std::string& text) {
     const auto open = text.find('[');
     if (open == std::string::npos) return Part{text, false, {}};
@@ -145,13 +146,13 @@ std::string replaced(std::string text, std::string_view what, const std::string&
     return at == std::string::npos ? text : text.replace(at, what.size(), with);
 }
 
-/// What stands before a key and the block's number in it.
+/// The prefix of a key, and the number of its block.
 struct Match {
     std::string before;
     std::uint64_t block = 0;
 };
 
-/// Does the key end as the pattern does, {i} a number?
+/// Does the key end with the pattern, where {i} matches a number?
 std::optional<Match> match(const std::string& key, const std::string& pattern) {
     const auto hole = pattern.find("{i}");
     const auto tail = hole == std::string::npos ? pattern : pattern.substr(hole + 3);
@@ -173,8 +174,8 @@ std::optional<Match> match(const std::string& key, const std::string& pattern) {
     return found;
 }
 
-/// The numbers of a part of a tensor, or of its block number `slice` (≥ 0: the first dimension counts
-/// blocks), and how many rows they had.
+/// The numbers of a slice of a tensor, or of its block number `slice` (≥ 0: the first dimension counts
+/// blocks), and their number of rows.
 struct Numbers {
     VectorXd values;
     Index rows = 0;
@@ -203,7 +204,7 @@ Numbers numbers_of(const Weights& weights, const std::string& key, const Part& p
     return found;
 }
 
-/// A frame has as many rows as there are streams, and no more columns.
+/// A frame has one row per stream, and no more columns than rows.
 std::optional<int> frame_streams(const Numbers& frame) {
     constexpr Index most_streams = 4096;
     const Index n = frame.rows, size = frame.values.size();
@@ -218,7 +219,7 @@ VectorXd mapped(const std::string& map, const VectorXd& x) {
     return x;
 }
 
-/// One connection's place: what stands before its keys, its block, its sublayer.
+/// The position of one connection: the prefix of its keys, its block, its sublayer.
 struct Site {
     std::string before, sublayer;
     std::uint64_t block = 0;
@@ -229,7 +230,7 @@ struct Site {
     }
 };
 
-/// The blocks that have the first sublayer; what stands before the keys must be the same for all.
+/// The blocks that have the first sublayer; all their keys must have the same prefix.
 std::vector<Site> sites_of(const Weights& weights, const LayoutMap& map, const std::string& pattern) {
     const auto& first = map.sublayers.empty() ? std::string() : map.sublayers.front();
     const auto own = replaced(pattern, "{sublayer}", first);
@@ -239,8 +240,8 @@ std::vector<Site> sites_of(const Weights& weights, const LayoutMap& map, const s
         if (const auto found = match(key, own)) {
             if (before && *before != found->before)
                 weights.refuse(
-                    fmt::format("keys like {} begin with {} and with {}; accepted: a map whose key "
-                                "fits one of them",
+                    fmt::format("keys like {} begin with {} and with {}; the map's key must "
+                                "match only one of them",
                                 in_quotes(own), in_quotes(*before), in_quotes(found->before)));
             before = found->before;
             blocks.insert(found->block);
@@ -257,7 +258,7 @@ std::vector<Site> sites_of(const Weights& weights, const LayoutMap& map, const s
         for (const auto block : blocks) places.emplace_back(block, -1);
         for (std::uint64_t k = *blocks.begin(); k < *blocks.rbegin(); ++k)
             if (!blocks.contains(k))
-                weights.refuse(fmt::format("has no key {}, but such keys for blocks {} and {}",
+                weights.refuse(fmt::format("has no key {}, but has the same key for blocks {} and {}",
                                            in_quotes(*before + replaced(own, "{i}", std::to_string(k))),
                                            *blocks.begin(), *blocks.rbegin()));
     }
@@ -276,7 +277,7 @@ VectorXd route(const Weights& weights, const std::string& pattern, const std::st
     const auto key = site.key(part->key);
     const auto numbers = numbers_of(weights, key, *part, site.slice);
     if (numbers.values.size() != streams)
-        weights.refuse(weights.at(key), fmt::format("must give {} numbers, one a stream", streams));
+        weights.refuse(weights.at(key), fmt::format("must give {} numbers, one per stream", streams));
     return mapped(map, numbers.values);
 }
 
@@ -284,16 +285,16 @@ void expect_pattern(const Members& members, const char* name, const std::string&
                     const LayoutMap& map) {
     if (pattern.empty()) return;
     if (!part_of(pattern))
-        members.refuse(fmt::format("{} is {}; accepted: a key, key[a:b] or key[:,a:b] with a < b",
+        members.refuse(fmt::format("{} is {}; must be a key, key[a:b] or key[:,a:b] with a < b",
                                    in_quotes(name), in_quotes(pattern)));
     const bool wanted = !map.sublayers.empty(), there = pattern.find("{sublayer}") != std::string::npos;
     if (wanted != there)
         members.refuse(
-            fmt::format("{} is {}; accepted: {{sublayer}} in it where there are 'sublayers', and "
-                        "only there",
+            fmt::format("{} is {}; must contain {{sublayer}} if there are 'sublayers', and "
+                        "only then",
                         in_quotes(name), in_quotes(pattern)));
     if ((pattern.find("{i}") == std::string::npos) != (map.key.find("{i}") == std::string::npos))
-        members.refuse(fmt::format("{} is {}; accepted: {{i}} in it where 'key' has it, and only there",
+        members.refuse(fmt::format("{} is {}; must contain {{i}} if 'key' does, and only then",
                                    in_quotes(name), in_quotes(pattern)));
 }
 
@@ -308,7 +309,7 @@ LayoutMap parse_layout_map(const std::string& text, const std::string& where) {
         members.refuse(fmt::format("'family' is {}; accepted: {}", in_quotes(map.family),
                                    fmt::join(mixers::raw_names(), ", ")));
     map.key = members.text("key", "");
-    if (map.key.empty()) members.refuse("has no 'key'; accepted: a tensor's key with {i} for the block");
+    if (map.key.empty()) members.refuse("has no 'key'; expected a tensor's key with {i} for the block");
     map.sublayers = members.texts("sublayers");
     map.transpose = members.flag("transpose");
     map.options.temperature = members.positive("temperature", 1);
@@ -341,9 +342,10 @@ void read_mapped(const Weights& weights, const LayoutMap& map, Stack& stack) {
         const auto streams =
             map.family == "grassmann" ? frame_streams(numbers) : mixers::streams_of(map.family, count);
         if (!streams)
-            weights.refuse(weights.at(key),
-                           fmt::format("gives {} numbers, which no number of streams has as a {} mixer",
-                                       count, in_quotes(map.family)));
+            weights.refuse(
+                weights.at(key),
+                fmt::format("gives {} numbers, which is not the size of a {} mixer for any number of streams",
+                            count, in_quotes(map.family)));
         Connection c{site.slice < 0 ? key : fmt::format("{}[{}]", key, site.slice), {}, {}, {}};
         c.mixer = mixers::mixer_of(map.family, numbers.values, *streams, map.options);
         if (map.transpose) c.mixer.transposeInPlace();
@@ -351,7 +353,7 @@ void read_mapped(const Weights& weights, const LayoutMap& map, Stack& stack) {
         c.post = route(weights, map.post, map.post_map, site, *streams);
         add_connection(weights, std::move(c), stack);
     }
-    if (stack.connections.empty()) weights.refuse(fmt::format("key {} holds no blocks", in_quotes(map.key)));
+    if (stack.connections.empty()) weights.refuse(fmt::format("key {} has no blocks", in_quotes(map.key)));
 }
 
 }  // namespace spectra::layouts

@@ -11,7 +11,7 @@
 
 namespace spectra::layouts {
 
-/// Where a file with keys of its own has the numbers of its mixers: a JSON object, for example
+/// A user's own tensor-name layout: which tensors hold the numbers of the mixers. A JSON object, for example
 ///
 ///     {"family": "bistochastic", "key": "blocks.{i}.{sublayer}.logits", "sublayers": ["attn", "mlp"],
 ///      "transpose": true, "temperature": 0.05, "iterations": 10,
@@ -33,7 +33,7 @@ namespace spectra::layouts {
 /// * pre_map, post_map: "identity" (default), "sigmoid", "2sigmoid" or "softmax".
 ///
 /// A tensor's name may end in [a:b], its elements a to b − 1 in row-major order, or [:,a:b], those columns.
-/// Keys are those of the whole file, and may have anything before them that ends in a dot.
+/// Keys refer to the whole file, and may have any prefix that ends in a dot.
 struct LayoutMap {
     std::string family;                  ///< of mixers::raw_names()
     std::string key;                     ///< the tensor of a mixer's numbers

@@ -12,11 +12,11 @@ namespace spectra::layouts {
 
 namespace {
 
-/// What `spectra train` was asked for, as far as its mixers depend on it.
+/// The options of `spectra train` on which mixers depend.
 struct Description {
     std::string task, architecture, mixer;
     int cycles = 1;
-    bool to_limit = true;  ///< Sinkhorn's map itself, whatever sinkhorn_iterations is
+    bool to_limit = true;  ///< iterate to tolerance, ignoring sinkhorn_iterations
     int sinkhorn_iterations = 20, cayley_iterations = 2;
     double cayley_step = 0.1;
 
@@ -48,11 +48,11 @@ Description description_of(const Weights& weights) {
         d.cayley_iterations = json.value("cayley_iterations", d.cayley_iterations);
         d.cayley_step = json.value("cayley_step", d.cayley_step);
     } catch (const nlohmann::json::exception&) {
-        weights.refuse("its description ('config') is not one of spectra train");
+        weights.refuse("its description ('config') was not written by spectra train");
     }
     const auto counted = [](int value, int least) { return value >= least && value <= 100'000; };
     if (!counted(d.cycles, 1) || !counted(d.sinkhorn_iterations, 0) || !counted(d.cayley_iterations, 0))
-        weights.refuse("its description ('config') has cycles or iterations beyond 100000 or below 0");
+        weights.refuse("its description ('config') has cycles or iterations outside 0 to 100000");
     return d;
 }
 
@@ -93,11 +93,10 @@ Connection read_connection(const Weights& weights, const Description& d, const s
 void expect_streams(const Weights& weights, const Description& d) {
     const auto& a = d.architecture;
     if (d.task == "reflection")
-        weights.refuse("a model of the task reflection is one operator, not a stack of mixers");
+        weights.refuse("a model for the task reflection is one operator, not a stack of mixers");
     if (a == "gpt") weights.refuse("a gpt model has plain residual connections and no mixers");
     if (a == "ddl" || a == "mgt")
-        weights.refuse(fmt::format(
-            "a {} model acts on all channels, and there are no streams that a mixer would mix", a));
+        weights.refuse(fmt::format("a {} model acts on all channels, so it has no streams and no mixers", a));
 }
 
 bool fits(const Weights& weights) {
@@ -108,7 +107,7 @@ bool fits(const Weights& weights) {
 void read(const Weights& weights, const InputPoint& input, Stack& stack) {
     const auto d = description_of(weights);
     expect_streams(weights, d);
-    // b_pre for every connection with pre and post, also one whose mixer is the identity.
+    // Every connection with pre and post has b_pre, even if its mixer is the identity.
     const auto names = connection_names(
         weights, ending_in({".b_pre", ".u_net.2.weight", ".geo_proj.2.weight", ".fused_proj.weight"}));
     for (int cycle = 0; cycle < d.cycles; ++cycle)

@@ -21,7 +21,7 @@ std::array<const Layout*, 7> layouts() {
 
 const Layout& layout_of(const Weights& weights) {
     if (weights.file().kind() == weightfile::Kind::torch_script)
-        weights.refuse("a TorchScript module is a program, and its mixers are not read from its keys");
+        weights.refuse("is a TorchScript module, a program: its mixers cannot be read from its keys");
     for (const auto* const layout : layouts())
         if (layout->fits(weights)) return *layout;
     const auto& keys = weights.keys();
@@ -29,17 +29,17 @@ const Layout& layout_of(const Weights& weights) {
         return key.starts_with("model.inner.") || key.find(".model.inner.") != std::string::npos;
     });
     if (of_trm != keys.end())
-        weights.refuse(fmt::format("a TRM model (key {}): it has plain residual connections and no mixers",
+        weights.refuse(fmt::format("is a TRM model (key {}): it has plain residual connections and no mixers",
                                    in_quotes(*of_trm)));
     throw UnknownLayout(
-        fmt::format("{}: its keys are of no known layout ({}); a JSON map can say which tensors are mixers",
+        fmt::format("{}: its keys match no known layout ({}); use a JSON map to name the mixer tensors",
                     weights.file().where(), fmt::join(layout_names(), ", ")));
 }
 
 const Layout& named_layout(const std::string& name) {
     for (const auto* const layout : layouts())
         if (layout->name == name) return *layout;
-    throw std::invalid_argument(fmt::format("layout {} is not known; accepted: {}, or a JSON map",
+    throw std::invalid_argument(fmt::format("unknown layout {}; must be one of {}, or a JSON map",
                                             in_quotes(name), fmt::join(layout_names(), ", ")));
 }
 
@@ -56,8 +56,8 @@ Stack read(const weightfile::TensorFile& file, const LayoutOptions& options) {
     stack.layout = layout.name;
     layout.read(weights, options.input, stack);
     if (stack.connections.empty())
-        weights.refuse(
-            fmt::format("has no mixers in the layout {}, which has {}", in_quotes(layout.name), layout.keys));
+        weights.refuse(fmt::format("has no mixers in the layout {}, which uses {}", in_quotes(layout.name),
+                                   layout.keys));
     return stack;
 }
 
@@ -83,7 +83,7 @@ Stack read_stack(const weightfile::TensorFile& file, const LayoutOptions& option
     try {
         return read(file, options);
     } catch (const std::invalid_argument& error) {
-        // What a mixer family finds wrong with its numbers knows no file.
+        // Errors from a mixer family do not name the file.
         if (begins_with_name(error)) throw;
         throw named(error);
     } catch (const std::runtime_error& error) {

@@ -20,28 +20,28 @@ namespace spectra::layouts {
 /// "tokenbender", ….
 std::vector<std::string> layout_names();
 
-/// A file whose keys belong to no known layout.
+/// The keys of a file match no known layout.
 class UnknownLayout : public std::invalid_argument {
 public:
     using std::invalid_argument::invalid_argument;
 };
 
-/// The layout that a file's keys belong to, whatever stands before them ("model.", "module.", "_orig_mod.",
-/// "core."). Refuses (UnknownLayout, one line) a file of none, naming the layouts, and
-/// (std::invalid_argument) a model known to have no mixers.
+/// The tensor-name layout of a file's keys, with any prefix ("model.", "module.", "_orig_mod.", "core.").
+/// Throws, in one line, UnknownLayout with the known layouts if none matches, and std::invalid_argument for a
+/// model known to have no mixers.
 std::string recognise(const weightfile::TensorFile& file);
 
 /// How a file is read.
 struct LayoutOptions {
-    std::string layout;            ///< of layout_names(); empty: recognised
+    std::string layout;            ///< one of layout_names(); empty: recognised
     std::optional<LayoutMap> map;  ///< in place of a layout
-    InputPoint input;              ///< where the input-dependent part is taken
+    InputPoint input;              ///< where the dynamic part is evaluated
 };
 
-/// The connections of the file's model. Reads the tensors it needs and no others; at zero input these are the
-/// biases, and not the projections whose input is 0. Stack::input is "every input" where nothing depends on
-/// it. Whatever is missing, of another shape or not finite is refused: std::invalid_argument, one line that
-/// begins with the file's name and has key and shape.
+/// The connections of the file's model. Reads only the tensors it needs; at zero input these are the biases,
+/// not the projections. Stack::input is "every input" if nothing depends on it. Refuses tensors that are
+/// missing, have another shape or are not finite: std::invalid_argument, one line that begins with the file's
+/// name and gives key and shape.
 Stack read_stack(const weightfile::TensorFile& file, const LayoutOptions& options = {});
 
 }  // namespace spectra::layouts

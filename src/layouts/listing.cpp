@@ -55,10 +55,10 @@ Recognised recognised(const TensorFile& file) {
 
 using Places = std::vector<std::uint64_t>;
 
-/// Numbers of a key beyond these stay as they are.
+/// Further numbers of a key are not folded.
 constexpr std::size_t most_places = 8;
 
-/// A key with its numbers taken out: "layers.{}.w" and {3}.
+/// A key split into text and numbers: "layers.{}.w" and {3}.
 struct Template {
     std::string text;
     Places numbers;
@@ -103,12 +103,12 @@ std::string ranges(const Places& sorted) {
     return fmt::format("{{{}}}", fmt::join(runs, ","));
 }
 
-/// Sets of numbers, one for each place, that together make `all` (sorted, each once).
+/// Sets of numbers, one per place, with products that together give `all` (sorted, unique).
 std::vector<std::vector<std::string>> folded(const std::vector<Places>& all, std::size_t place = 0) {
     if (place == all.front().size()) return {{}};
     std::map<std::uint64_t, std::vector<Places>> by_value;
     for (const auto& numbers : all) by_value[numbers[place]].push_back(numbers);
-    // Values that have the same rest go together.
+    // Values with the same rest are grouped.
     std::map<std::vector<Places>, Places> values_of;
     for (auto& [value, members] : by_value) {
         auto rests = members;
@@ -167,7 +167,7 @@ std::vector<Line> tensor_lines(const TensorFile& file) {
     return lines;
 }
 
-/// How many columns a terminal gives to text: bytes that do not continue a character.
+/// The number of terminal columns of a text: bytes that do not continue a character.
 std::size_t shown(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -222,7 +222,7 @@ bool is_sequence(const Value& value) {
 
 using Values = std::vector<std::pair<std::string, nlohmann::ordered_json>>;
 
-/// The first items of a sequence of plain values, and how many there are in all where there are more.
+/// The first items of a sequence of plain values, and the total number if there are more.
 std::optional<nlohmann::ordered_json> short_list(const Value& value) {
     auto items = nlohmann::ordered_json::array();
     for (std::size_t k = 0; k < std::min(value.size(), most_listed_items); ++k) {

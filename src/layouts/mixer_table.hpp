@@ -10,7 +10,7 @@
 
 namespace spectra::layouts {
 
-/// What a trained mixer A is like, as it acts: x ↦ A x.
+/// Properties of a trained mixer A as it acts: x ↦ A x.
 struct MixerRow {
     std::string name;                 ///< of the connection
     Eigen::VectorXd row_sums;         ///< n numbers
@@ -18,8 +18,7 @@ struct MixerRow {
     double spectral_norm = 0;         ///< largest singular value
     double orthogonality_defect = 0;  ///< largest |(AᵀA − I)_ij|
     double identity_distance = 0;     ///< largest |(A − I)_ij|
-    /// Share of rows whose largest entry (the value itself, not its magnitude) is the diagonal one; an equal
-    /// entry beside it does not take it away.
+    /// Share of rows in which the diagonal entry is the largest (by value, not by magnitude), ties included.
     double diagonal_dominant_share = 0;
     double smallest_entry = 0;  ///< below 0 where the mixer is not bistochastic
 };
@@ -31,7 +30,7 @@ struct CompositeRow {
     double spectral_norm = 0;   ///< largest singular value
 };
 
-/// The mixers of a stack one by one, over all of them, and their products. NaN wins over every number.
+/// The mixers of a stack one by one, over all of them, and their products. NaN takes precedence over numbers.
 struct MixerTable {
     std::vector<MixerRow> layers;        ///< one per connection
     double row_sum_defect = 0;           ///< largest |row sum − 1| of all layers
@@ -42,7 +41,7 @@ struct MixerTable {
     double diagonal_dominant_share = 0;  ///< mean over the layers
     double smallest_entry = 0;           ///< of all layers
 
-    std::vector<CompositeRow> composites;  ///< after 1, …, L layers: the last is the whole stack's
+    std::vector<CompositeRow> composites;  ///< after 1, …, L layers; the last is the whole stack
 };
 
 /// The table of the given mixers: at least one, all of one size.

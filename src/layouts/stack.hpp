@@ -21,10 +21,10 @@ struct Connection {
     bool separate_outputs = false;
 };
 
-/// The residual connections of a model in the order they are applied, two a block where a block has two.
+/// The residual connections of a model in the order they are applied, two per block if a block has two.
 struct Stack {
-    std::string layout;  ///< whose keys they are: "mhc-lite", or "spectra" for a model trained here
-    std::string input;   ///< where the input-dependent part was taken: "zero input", "input 3 of 8"
+    std::string layout;  ///< tensor-name layout: "mhc-lite", or "spectra" for a model of spectra train
+    std::string input;   ///< where the dynamic part was evaluated: "zero input", "input 3 of 8"
     int streams = 0;     ///< n
     int width = 0;       ///< p; 0 where the file does not say
     std::vector<Connection> connections;  ///< first applied first

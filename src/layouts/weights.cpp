@@ -59,7 +59,7 @@ Eigen::VectorXd Weights::numbers(const std::string& key, Eigen::Index count) con
     const auto values = file_->read_doubles(tensor);
     for (std::size_t k = 0; k < values.size(); ++k)
         if (!std::isfinite(values[k]))
-            refuse(tensor, fmt::format("holds {} as element {}; accepted: finite numbers", values[k], k));
+            refuse(tensor, fmt::format("holds {} as element {}; must be finite", values[k], k));
     return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
@@ -73,7 +73,7 @@ Eigen::MatrixXd Weights::matrix(const std::string& key, Eigen::Index rows, Eigen
 
 void Weights::expect_shape(const std::string& key, const std::vector<Eigen::Index>& shape) const {
     const auto& tensor = at(key);
-    // A view of few numbers can claim any size, and vectors are made of it.
+    // A view of few numbers can claim any size, and vectors of that size are allocated.
     const auto count = weightfile::element_count(tensor.shape);
     if (!count || *count > weightfile::TensorFile::default_most_elements) refuse(tensor, "is too large");
     if (!agrees(tensor.shape, shape)) refuse(tensor, fmt::format("must be {}", wanted_text(shape)));
@@ -94,7 +94,7 @@ double Weights::setting(std::string_view name, double otherwise) const {
 int Weights::count_setting(std::string_view name, int otherwise) const {
     const double value = setting(name, otherwise);
     if (!(value >= 1 && value <= 100'000))
-        refuse(fmt::format("its setting {} is {}; accepted: 1 to 100000", name, value));
+        refuse(fmt::format("its setting {} is {}; must be 1 to 100000", name, value));
     return static_cast<int>(value);
 }
 

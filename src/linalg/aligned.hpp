@@ -7,7 +7,7 @@
 
 namespace spectra::linalg {
 
-/// Allocates at cache lines, so that kernels which look at the alignment of their operands take the
+/// Allocates at cache lines, so that kernels that depend on the alignment of their operands take the
 /// same path, and round the same way, in every thread.
 template <class T>
 struct AlignedAllocator {

@@ -1,11 +1,11 @@
 #include "linalg/blas.hpp"
 
 extern "C" {
-// The Fortran interface: every BLAS has it, a C header not always.
+// The Fortran interface: every BLAS has it, but not always a C header.
 void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
             const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
             const double* beta, double* c, const int* ldc);
-// Weak: null where the BLAS is not OpenBLAS.
+// Weak: null if the BLAS is not OpenBLAS.
 int openblas_get_num_threads() __attribute__((weak));
 void openblas_set_num_threads(int count) __attribute__((weak));
 }

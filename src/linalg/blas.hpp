@@ -2,8 +2,8 @@
 
 namespace spectra::linalg {
 
-/// While one lives, OpenBLAS works in the calling thread only: samples are spread over threads, and a
-/// product's rounding must not depend on how many there are. Other BLAS libraries are left alone.
+/// While one exists, OpenBLAS works in the calling thread only: samples are distributed over threads, and the
+/// rounding of a product must not depend on the number of threads. Other BLAS libraries are not affected.
 class SingleThreadedBlas {
 public:
     SingleThreadedBlas();
@@ -15,7 +15,7 @@ private:
     int before_ = 0;
 };
 
-/// out = a·b, rows×inner by inner×columns, all column-major and apart from each other.
+/// out = a·b, rows×inner by inner×columns, all column-major, without overlap.
 void multiply(int rows, int inner, int columns, const double* a, const double* b, double* out);
 
 }  // namespace spectra::linalg

@@ -7,7 +7,7 @@
 
 /// Kernels on small complex matrices stored as n² real parts followed by n² imaginary parts, row by
 /// row. Splitting the parts lets the compiler vectorise without the NaN rules of std::complex. N is
-/// the size where known at compile time, 0 where only `n` knows it.
+/// the size if it is known at compile time; otherwise it is 0 and `n` is the size.
 namespace spectra::linalg::block {
 
 template <int N>
@@ -133,7 +133,7 @@ std::pair<double, double> trace(Size<N> size, const double* a) {
     return {re, im};
 }
 
-/// B ← B⁻¹ in place by Gauss–Jordan elimination with row pivoting; false where singular.
+/// B ← B⁻¹ in place by Gauss–Jordan elimination with row pivoting; false if singular.
 /// `pivots` holds n indices.
 template <int N>
 bool invert(Size<N> size, double* b, std::size_t* pivots) {

@@ -15,7 +15,7 @@ struct GmresSummary {
 };
 
 /// Solves A x = b for an operator given by its action (GMRES, restarted every `restart` steps,
-/// modified Gram–Schmidt applied twice). `x` enters as zero.
+/// modified Gram–Schmidt applied twice). Starts from x = 0.
 GmresSummary gmres(const std::function<void(const Eigen::VectorXcd&, Eigen::VectorXcd&)>& apply,
                    const Eigen::VectorXcd& b, Eigen::VectorXcd& x, double tolerance, int max_iterations,
                    int restart = 60);

@@ -31,12 +31,12 @@ public:
     bool ended() const { return ended_; }
     int length() const { return static_cast<int>(alpha_.size()); }
 
-    /// Takes ‖w‖ as α_k, and says what makes w a unit vector.
+    /// Takes ‖w‖ as α_k; returns the factor that makes w a unit vector.
     double add_left(double norm) {
         if (ended_) return 0;
         if (!std::isfinite(norm)) throw std::runtime_error("golub_kahan: the operator is not finite");
         scale_ = std::max(scale_, norm);
-        if (norm <= negligible * scale_) {  // J v_k is in what U spans: 0 is a singular value
+        if (norm <= negligible * scale_) {  // J v_k lies in the span of U: 0 is a singular value
             norm = 0;
             ended_ = true;
         }
@@ -66,7 +66,7 @@ public:
         const int k = static_cast<int>(count);
         const auto end = static_cast<std::ptrdiff_t>(count);
         std::vector<double> diagonal(alpha_.begin(), alpha_.begin() + end);
-        std::vector<double> above(beta_.begin(), beta_.begin() + end);  // the last one is no part of B
+        std::vector<double> above(beta_.begin(), beta_.begin() + end);  // the last one does not belong to B
         std::vector<double> first(count, 0.0);
         std::vector<double> last(count, 0.0);
         std::vector<double> work(4 * count);
@@ -141,10 +141,10 @@ public:
 
 private:
     using Bases = std::vector<Eigen::MatrixXd>;
-    /// Rows that are summed together: whatever the threads, the same numbers in the same order. So many of
-    /// a hundred columns stay in a core's cache.
+    /// Rows that are summed together: the same numbers in the same order for any number of threads. This many
+    /// rows of a hundred columns fit in a core's cache.
     static constexpr Eigen::Index piece = 1024;
-    /// Columns that bases grow by: copying them is little beside that many steps.
+    /// Columns by which bases grow: copying costs little compared with that many steps.
     static constexpr Eigen::Index growth = 64;
 
     static Eigen::Index column(std::size_t c) { return static_cast<Eigen::Index>(c); }
@@ -164,8 +164,8 @@ private:
         }
     }
 
-    /// f(chain, piece's number, its first row, its rows) for every piece of every chain, where it reads so
-    /// many columns: threads cost more than they bring below a million numbers.
+    /// Calls f(chain, index of the piece, its first row, its rows) for every piece of every chain. It reads
+    /// `columns` columns: below a million numbers threads do not pay off.
     template <class F>
     void for_pieces(Eigen::Index columns, F f) const {
         const auto each = pieces(), all = each * static_cast<Eigen::Index>(chains());
@@ -187,8 +187,8 @@ private:
         return out;
     }
 
-    /// The images less what lies along the first k columns of their bases; their norms. The last of those
-    /// columns first: all that exact arithmetic leaves.
+    /// Removes from the images their components along the first k columns of their bases; returns their
+    /// norms. The last of those columns goes first: in exact arithmetic it is the only one needed.
     std::vector<double> orthogonalise(const Bases& bases, int k) {
         if (k > 0) subtract(bases, k - 1, 1);
         auto norm = norms();
@@ -238,14 +238,14 @@ std::vector<GaussQuadrature> quadratures(const std::vector<Chain>& chains) {
     return out;
 }
 
-/// Whether an error that fell from `earlier` to `now` over the last half of k steps would, at that rate, be
-/// `allowed` after `most`. Errors of extremes fall geometrically, the faster the wider their gap.
+/// Whether an error that fell from `earlier` to `now` over the last half of k steps will reach `allowed`
+/// after `most` steps at the same rate. Errors of extremes fall geometrically, faster for wider gaps.
 bool in_reach(double earlier, double now, double allowed, int k, int most) {
     const double rate = std::log(earlier / now) / (k - k / 2);
     return rate > 0 && k + std::log(now / allowed) / rate <= most;
 }
 
-/// Whether more steps are of no use to the extremes: known, or (`judged`) out of reach.
+/// Whether more steps cannot improve the extremes: they are known, or (`judged`) out of reach.
 bool extremes_settled(const Chain& chain, double tolerance, int most, bool judged) {
     if (chain.ended()) return true;
     const int k = chain.length();
@@ -267,7 +267,7 @@ struct Piece {
 
 std::vector<Piece> pieces_of(const GaussQuadrature& probe) {
     std::vector<Piece> out;
-    std::vector<Piece> spread;  // nodes that stand for what lies around them
+    std::vector<Piece> spread;  // nodes that represent the mass around them
     for (std::size_t i = 0; i < probe.node.size(); ++i)
         (probe.converged(i) ? out : spread).push_back({probe.node[i], probe.node[i], probe.weight[i]});
     // Weights of a continuous law vary slowly; the rest is an atom's.
@@ -277,8 +277,8 @@ std::vector<Piece> pieces_of(const GaussQuadrature& probe) {
         if (i + 1 < spread.size()) around = std::max(around, spread[i + 1].mass);
         mass.push_back(spread[i].mass > 4 * around ? around : spread[i].mass);
     }
-    // Nodes of one band lie alike; across a gap nothing is spread.
-    const auto distance = [&](std::size_t i) {  // from node i to the next; 0 where there is none
+    // Nodes of one band have similar distances; nothing is spread across a gap.
+    const auto distance = [&](std::size_t i) {  // from node i to the next; 0 if there is none
         return i + 1 < spread.size() ? spread[i + 1].upper - spread[i].upper : 0;
     };
     const double narrow = 1e-9 * probe.node.back();
@@ -376,7 +376,7 @@ std::vector<GaussQuadrature> golub_kahan(Bidiagonalisation& vectors, const Golub
         const int most = std::clamp(options.most_steps, k, dimension);
         if (k < most && !chains.front().ended()) vectors.keep_first();
         for (const int begin = k; k < most && !chains.front().ended(); advance_to(++k)) {
-            // Rates of the first steps say little, and at `dimension` everything is known.
+            // Rates of the first steps mean little, and at `dimension` everything is known.
             const bool judged = k >= std::min(options.steps, 100) && most < dimension;
             if ((k - begin) % 10 == 0 && extremes_settled(chains.front(), options.extremes, most, judged))
                 break;
@@ -443,7 +443,7 @@ double hidden_below(const GaussQuadrature& probe, double s) {
 
 namespace {
 
-/// The node at one end that `outer` puts before all others'.
+/// The node at one end that `outer` ranks before all others.
 template <class Outer>
 Extreme outermost(const std::vector<GaussQuadrature>& probes, bool last, Outer outer) {
     Extreme out;

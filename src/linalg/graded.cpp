@@ -24,7 +24,7 @@ std::size_t index(int i) {
     return static_cast<std::size_t>(i);
 }
 
-/// x·2^exponent for any exponent; what is below 2^−150 is nothing beside columns of norm ½.
+/// x·2^exponent for any exponent; values below 2^−150 are negligible beside columns of norm ½.
 double shifted(double x, long exponent) {
     return exponent < -150 ? 0 : std::ldexp(x, static_cast<int>(std::min(exponent, 2000L)));
 }
@@ -35,7 +35,7 @@ int exponent_of(double x) {
     return exponent;
 }
 
-/// Brings the norms of columns to [½, 1) and their powers of two to `exponents`.
+/// Scales the norms of columns to [½, 1) and adds their powers of two to `exponents`.
 template <class Columns>
 void normalise(Columns&& columns, std::span<long> exponents) {
     for (Eigen::Index j = 0; j < columns.cols(); ++j) {
@@ -80,7 +80,7 @@ private:
                        2 * (exponents_[index(j)] - exponents_[index(i)]));
     }
 
-    /// False where the two are orthogonal to rounding.
+    /// False if the two are already orthogonal to rounding.
     bool turn(int i, int j) {
         const double norms = std::sqrt(norms2_[index(i)] * norms2_[index(j)]);
         const double dot = matrix_.col(i).dot(matrix_.col(j));
@@ -105,7 +105,7 @@ private:
             small = cosine * small - (cosine * tau * units) * spare_;
         }
         norms2_[index(i)] *= 1 + rho2 * tau * gamma;
-        // |y'|² = |y|² (1 − τγ), but where that cancels.
+        // |y'|² = |y|² (1 − τγ), unless that cancels.
         if (tau * gamma < 0.5) {
             norms2_[index(j)] *= 1 - tau * gamma;
         } else {
@@ -154,8 +154,8 @@ double GradedProduct::relative_error() const {
                    std::ldexp(std::sqrt(condition2_), static_cast<int>(std::min(fall_, 500L))));
 }
 
-/// Ratios of what is larger to what is smaller grow with every layer where all act in the same order. Where
-/// one falls, the rounding of the larger grows beside the smaller.
+/// Ratios of larger to smaller values grow with every layer if all layers act in the same order. If a ratio
+/// falls, the rounding of the larger value grows relative to the smaller.
 void GradedProduct::follow_ratios(bool same_rank) {
     const auto rank = exponents_.size();
     for (std::size_t i = 0; i < rank; ++i) {
@@ -204,8 +204,9 @@ void GradedProduct::permute(const AlignedDoubles& from, AlignedDoubles& to, int 
         target.col(j) = source.col(order_[static_cast<std::size_t>(j)]);
 }
 
-/// columns_ (rows × rank_, in units of exponents_) = Q diag(2^e') Fᵀ Pᵀ, with e' and its rank for the new
-/// exponents_ and rank_; Q's reflections in reflections_. The columns come from numbers of the given norm.
+/// columns_ (rows × rank_, in units of exponents_) = Q diag(2^e') Fᵀ Pᵀ, with e' and its rank as the new
+/// exponents_ and rank_; the reflections of Q are in reflections_. The columns come from numbers of the given
+/// norm.
 void GradedProduct::factorise(int rows, double norm) {
     const Matrix columns(columns_.data(), rows, rank_);
     std::vector<double> size(index(rank_));
@@ -243,8 +244,8 @@ int GradedProduct::factorise_with_pivots(int rows, double zero) {
     const auto size = [this](int j, double norm) {
         return static_cast<double>(exponents_[index(order_[index(j)])]) + std::log2(norm);
     };
-    double cut = -infinity;  // the size of what is taken as zero
-    double last = infinity;  // that of the last pivot
+    double cut = -infinity;  // the size of residuals that are taken as zero
+    double last = infinity;  // the size of the last pivot
     int rank = 0;
     for (; rank < rank_; ++rank) {
         int pivot = -1;

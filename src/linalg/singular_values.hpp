@@ -10,19 +10,19 @@
 namespace spectra::linalg {
 
 /// ln of the singular values of N×N matrices, by LAPACK (dgesdd without vectors). Holds the workspace:
-/// one object a thread.
+/// one object per thread.
 class SingularValues {
 public:
     enum class Algorithm { divide_and_conquer, qr };
 
     explicit SingularValues(int size);
 
-    /// Writes ln s + exponent·ln 2 in ascending order, −∞ for zeros. Where divide and conquer does not
-    /// converge, QR iteration (dgesvd) is tried. False: neither did, or the matrix is not finite.
+    /// Writes ln s + exponent·ln 2 in ascending order, −∞ for zeros. If divide and conquer does not
+    /// converge, QR iteration (dgesvd) is tried. False: neither converged, or the matrix is not finite.
     bool compute(Eigen::Ref<const Eigen::MatrixXd> matrix, long exponent, std::span<double> log_values,
                  Algorithm algorithm = Algorithm::divide_and_conquer);
 
-    /// Doubles of workspace for size N, about.
+    /// Approximate number of doubles of workspace for size N.
     static std::size_t workspace(std::size_t size);
 
 private:

@@ -20,7 +20,7 @@ Eigen::MatrixXd plane_rotation(const Eigen::VectorXd& u, const Eigen::VectorXd& 
     const Eigen::VectorXd e1 = u.stableNormalized();
     Eigen::VectorXd rest = v.stableNormalized();
     rest -= e1.dot(rest) * e1;
-    // What is left of a parallel v is rounding and has no direction.
+    // The rest of a parallel v is rounding and has no direction.
     if (rest.norm() <= 4.0 * static_cast<double>(n) * std::numeric_limits<double>::epsilon()) return identity;
     const double sine = rest.norm();
     rest.normalize();

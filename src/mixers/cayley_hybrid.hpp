@@ -13,12 +13,12 @@ namespace spectra::mixers {
 /// and e₂ the direction of v orthogonal to it, M = t(e₁e₂ᵀ − e₂e₁ᵀ), t = (β/2)|u||v_⊥|, and Q turns
 /// that plane by φ = 2·arctan t,
 ///     Q = I + (cos φ − 1)(e₁e₁ᵀ + e₂e₂ᵀ) + sin φ (e₂e₁ᵀ − e₁e₂ᵀ).
-/// Orthogonal to rounding for every β; the identity where u and v are parallel (n = 1 included) or
+/// Orthogonal to rounding for every β; the identity if u and v are parallel (n = 1 included) or
 /// one of them is zero.
 Eigen::MatrixXd plane_rotation(const Eigen::VectorXd& u, const Eigen::VectorXd& v, double beta);
 
 /// γQ + (1 − γ)H₂ with H₂ = I − 2kkᵀ, k normalised here. Determinant +1 at γ = 1 and −1 at γ = 0,
-/// orthogonal there and, unless Q and H₂ agree, nowhere between.
+/// orthogonal there but, unless Q and H₂ agree, nowhere between.
 Eigen::MatrixXd cayley_hybrid(const Eigen::VectorXd& u, const Eigen::VectorXd& v, const Eigen::VectorXd& k,
                               double beta, double gate);
 

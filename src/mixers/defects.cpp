@@ -19,7 +19,7 @@ Eigen::MatrixXd identity_like(const Eigen::MatrixXd& a) {
 
 }  // namespace
 
-// NaN propagates everywhere below, so that a broken matrix cannot pass for a perfect one.
+// NaN propagates through everything below, so that a broken matrix cannot pass for a perfect one.
 
 double row_sum_defect(const Eigen::MatrixXd& a) {
     expect_square(a);
@@ -49,8 +49,8 @@ double smallest_entry(const Eigen::MatrixXd& a) {
 Eigen::VectorXd singular_values(const Eigen::MatrixXd& a) {
     expect_square(a);
     if (!a.allFinite()) return Eigen::VectorXd::Constant(a.rows(), std::numeric_limits<double>::quiet_NaN());
-    // Not BDCSVD: Eigen 3.4's is off by 1e-8, or fails an assertion, where singular values coincide, as
-    // those of a projection do.
+    // Not BDCSVD: in Eigen 3.4 it is off by 1e-8, or fails an assertion, if singular values coincide, like
+    // those of a projection.
     return Eigen::JacobiSVD<Eigen::MatrixXd, Eigen::NoQRPreconditioner>(a).singularValues();
 }
 

@@ -7,8 +7,8 @@
 
 namespace spectra::mixers {
 
-/// What must be true of a mixer, measured. Every function takes one square matrix A as it acts,
-/// x ↦ A x, drawn or trained; a defect is a largest absolute entry, 0 where the property holds.
+/// Measures by how much a mixer violates a property. Every function takes one square matrix A as it acts,
+/// x ↦ A x, drawn or trained. A defect is a largest absolute entry, 0 if the property holds.
 
 /// max_i |Σ_j A_ij − 1|
 double row_sum_defect(const Eigen::MatrixXd& a);
@@ -22,7 +22,7 @@ double orthogonality_defect(const Eigen::MatrixXd& a);
 /// max_ij |(A − I)_ij|
 double identity_distance(const Eigen::MatrixXd& a);
 
-/// min_ij A_ij: a bistochastic matrix has it at 0 or above.
+/// min_ij A_ij, which is ≥ 0 for a bistochastic matrix.
 double smallest_entry(const Eigen::MatrixXd& a);
 
 /// All singular values, largest first.

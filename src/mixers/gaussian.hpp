@@ -9,7 +9,7 @@
 
 namespace spectra::mixers {
 
-/// Independent standard normals, drawn down the columns: the raw material of the other families.
+/// Independent standard normals, drawn column by column, from which the other families are made.
 Eigen::MatrixXd standard_normal(int rows, int columns, random::Stream& stream);
 
 /// A vector uniform on the unit sphere of R^n.

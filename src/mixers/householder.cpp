@@ -12,8 +12,7 @@ Eigen::MatrixXd householder(const Eigen::VectorXd& k, double beta) {
     if (!(length > 0) || !std::isfinite(length))
         throw std::invalid_argument("Householder: the direction k must be finite and not zero");
     const Eigen::VectorXd unit = k.stableNormalized();
-    const Eigen::MatrixXd square =
-        unit * unit.transpose();  // first, so that the result is symmetric to the bit
+    const Eigen::MatrixXd square = unit * unit.transpose();  // first, so that the result is exactly symmetric
     return Eigen::MatrixXd::Identity(k.size(), k.size()) - beta * square;
 }
 

@@ -66,7 +66,7 @@ Mixer draw(const Recipe& recipe, int n, random::Stream& stream) {
         mixer = entry_of(recipe.family).draw(recipe, n, stream);
     } catch (const std::invalid_argument& error) {  // numbers beyond what a map takes
         refuse_size(recipe, error.what());
-    } catch (const std::runtime_error& error) {  // Sinkhorn without an end
+    } catch (const std::runtime_error& error) {  // Sinkhorn did not converge
         refuse_size(recipe, error.what());
     }
     if (!mixer.allFinite()) refuse_size(recipe, "the mixer overflows");

@@ -13,7 +13,7 @@
 
 namespace spectra::mixers {
 
-/// All families, in the order users see them.
+/// All families, in the order shown to users.
 const std::vector<Family>& all_families();
 
 /// The name users type: "cayley-hybrid".
@@ -28,8 +28,8 @@ void check(const Recipe& recipe, int n);
 /// One mixer of size n ≥ 1.
 Mixer draw(const Recipe& recipe, int n, random::Stream& stream);
 
-/// `depth` mixers; layer l of draw number `sample` reads its own stream. With shared = true one
-/// mixer serves all layers (the one of layer 0).
+/// `depth` mixers; layer l of draw number `sample` reads its own stream. With shared = true all
+/// layers have the mixer of layer 0.
 std::vector<Mixer> draw_layers(const Recipe& recipe, int n, int depth, bool shared, std::uint64_t seed,
                                std::uint32_t sample = 0);
 

@@ -28,7 +28,7 @@ std::vector<Permutation> all_permutations(int n);
 /// Numerically safe softmax: positive weights with sum 1.
 Eigen::VectorXd softmax(const Eigen::VectorXd& logits);
 
-/// Σ_k w_k P_k: bistochastic where w is a convex combination (Birkhoff). Sizes must match.
+/// Σ_k w_k P_k: bistochastic if w is a convex combination (Birkhoff). Sizes must match.
 Eigen::MatrixXd permutation_mixture(const std::vector<Permutation>& permutations,
                                     const Eigen::VectorXd& weights);
 

@@ -40,7 +40,7 @@ void check_logits(const Eigen::MatrixXd& logits) {
         throw std::invalid_argument("Sinkhorn: logits must be finite (and below 1e307)");
 }
 
-/// A Newton step longer than this (in ln P) has left the region its model describes.
+/// A Newton step longer than this (in ln P) leaves the region where its model is valid.
 constexpr double largest_step = 2.0;
 
 /// ln P after a Newton step and a normalisation of the rows; `log_p` has its rows normalised.
@@ -58,7 +58,7 @@ Eigen::MatrixXd newton_step(const Eigen::MatrixXd& log_p, const Eigen::MatrixXd&
     return next;
 }
 
-/// Balances ln P to tolerance; returns the sweeps used, or more than `allowed` where they were not
+/// Balances ln P to tolerance; returns the sweeps used, or more than `allowed` if they were not
 /// enough. Rows are normalised last.
 int balance(Eigen::MatrixXd& log_p, double tolerance, int plain_sweeps, int allowed) {
     for (int sweep = 1; sweep <= allowed; ++sweep) {
@@ -111,7 +111,7 @@ Eigen::MatrixXd sinkhorn(const Eigen::MatrixXd& logits, const SinkhornOptions& o
     if (sweeps <= options.max_sweeps)
         sweeps += balance(log_p, tolerance, options.plain_sweeps, options.max_sweeps - sweeps);
     if (sweeps <= options.max_sweeps) return exponential(log_p);
-    throw std::runtime_error("Sinkhorn: rows and columns did not balance within the sweeps allowed");
+    throw std::runtime_error("Sinkhorn: did not converge within the allowed number of sweeps");
 }
 
 Eigen::MatrixXd draw_bistochastic(int n, double logit_scale, std::optional<int> sweeps,

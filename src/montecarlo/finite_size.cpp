@@ -15,9 +15,9 @@ namespace spectra::montecarlo {
 namespace {
 
 constexpr int draws = 100;
-constexpr std::size_t most_values = 1'000'000;  // of each width
+constexpr std::size_t most_values = 1'000'000;  // per width
 constexpr double rounding = 1e-10;              // values of one atom, in ln s
-constexpr double orders_left_out = 4;           // of 1/p, relative to the mean of a distance
+constexpr double orders_left_out = 4;           // of 1/p, relative to the mean distance
 constexpr double edges_left_out = 0.25;         // of sup |D|, found at edges, where b is not smooth
 
 struct Distances {
@@ -37,7 +37,7 @@ struct Moments {
     double variance() const { return std::max(0.0, (squares - sum * mean()) / (count - 1)); }
 };
 
-/// The values of several simulations in one order, each with the number of its sample.
+/// The values of several simulations in one sorted list, each with the number of its sample.
 class Pool {
 public:
     void add(const Simulation& simulation) {
@@ -54,8 +54,8 @@ public:
     }
     std::size_t samples() const { return samples_; }
 
-    /// Of D(x) = Σ weight of the samples of values up to x, from 0: ∫|D| ds, and above the floor ∫|D| d ln s
-    /// and sup |D|. Values apart by rounding are one step.
+    /// For D(x) = Σ over values up to x of the weight of their sample, from 0: ∫|D| ds, and above the floor
+    /// ∫|D| d ln s and sup |D|. Values that differ by rounding are one step.
     Distances distances(std::span<const double> weights) const {
         Distances out;
         double difference = 0;
@@ -83,7 +83,7 @@ private:
     double floor_ = -std::numeric_limits<double>::infinity();
 };
 
-/// Variance over samples of the share of their values below x, averaged over x at the values' own places.
+/// Variance over samples of the share of their values below x, averaged over all values x.
 double variance(const Simulation& simulation) {
     constexpr std::size_t places = 64;
     const auto samples = static_cast<std::size_t>(simulation.samples);
@@ -123,14 +123,15 @@ double lowest_gap(const Simulation& simulation) {
     return gaps.count > 0 ? gaps.mean() : 0.0;
 }
 
-/// What the lowest level of a law that reaches zero adds to ∫ |F − F_∞| d ln s beyond b̂: see expected.hpp.
+/// The contribution of the lowest level of a law that reaches zero to ∫ |F − F_∞| d ln s beyond b̂: see
+/// finite_size.hpp.
 double hard_edge(double gap, int size) {
     return 0.52 * std::max(gap - 0.42, 0.0) / size;
 }
 
-/// Normal numbers of mean 0 within each simulation, one a sample.
+/// Normal numbers with mean 0 within each simulation, one per sample.
 void draw_multipliers(std::uint64_t seed, std::uint32_t draw, std::size_t first, std::span<double> out) {
-    // Probes belong to a quadrature, which none of these simulations is.
+    // The purpose `probe` is free: none of these simulations is a quadrature.
     random::Stream(seed, random::Purpose::probe, 0, draw).fill_normal(out);
     for (const auto part : {out.first(first), out.subspan(first)}) {
         const double mean = std::accumulate(part.begin(), part.end(), 0.0) / static_cast<double>(part.size());
@@ -148,7 +149,8 @@ struct DistanceMoments {
     }
 };
 
-/// Distances of b̂ with the noise of b̂ itself once more, that of a simulation, and what b̂'s lacks of it.
+/// Distances of b̂ with added noise: its own noise, that of a simulation, and the amount by which its own
+/// noise is smaller.
 struct Noisy {
     DistanceMoments estimate, simulation, completed;
 };

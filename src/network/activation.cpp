@@ -50,21 +50,22 @@ double sech2(double x) {
 
 [[noreturn]] void refuse_bernoulli(const char* what) {
     throw std::invalid_argument(
-        fmt::format("activation bernoulli: {} is not defined; it has slopes and no values", what));
+        fmt::format("activation bernoulli: {} is not defined; it has slopes but no values", what));
 }
 
 void check_variance(double q) {
     if (!std::isfinite(q) || q < 0)
         throw std::invalid_argument(
-            fmt::format("activation: the pre-activation variance is {}; accepted: finite, 0 or more", q));
+            fmt::format("activation: the pre-activation variance is {}; must be finite and ≥ 0", q));
 }
 
-/// E Φ(h)², Φ the normal distribution: two normals and h below it, of correlation q/(1 + q).
+/// E Φ(h)² with Φ the normal distribution function: the probability that two normals of correlation q/(1 + q)
+/// are both negative.
 double mean_cdf2(double q) {
     return 0.25 + std::atan2(q, std::sqrt(1 + 2 * q)) / (2 * pi);
 }
 
-/// Where quadrature places its nodes. The trapezoidal rule converges geometrically: our integrands are
+/// The nodes of the quadrature. The trapezoidal rule converges geometrically: the integrands are
 /// analytic for |Im h| < π/2, which a step of 0.2 resolves to 1e-21, and a Gaussian by 0.4 standard
 /// deviations to more. Beyond `reach` the Gaussian, or the integrand itself (e^{−|h|} or less), is below
 /// 1e-19.
@@ -83,7 +84,7 @@ struct Nodes {
     double scale, inverse;
 };
 
-/// E f(h) of an even f.
+/// E f(h) for an even f.
 template <typename F>
 double mean_even(double q, F f) {
     const Nodes nodes(q);
@@ -92,7 +93,7 @@ double mean_even(double q, F f) {
     return 2 * sum + nodes.weight(0) * f(0.0);
 }
 
-/// Above this q, moments of functions that do not decay are taken from what they lack of their limits.
+/// Above this q, moments of functions that do not decay are computed from their differences to their limits.
 constexpr double wide = 4;
 
 double tanh_square(double q) {
@@ -177,8 +178,8 @@ SlopeLaw smooth_slope_law(const Activation& activation, double q, int points) {
         values(k + nodes.count) = square(derivative(activation, nodes.place(k)));
         weights(k + nodes.count) = nodes.weight(k);
     }
-    // Mass that the nodes do not reach has the slopes at infinity, half of it at either side. Taken as what
-    // is missing, not as the Gaussian's tail: functions of the slope then have the rule's full accuracy.
+    // Mass beyond the nodes has the slopes at infinity, half of it on either side. It is the missing mass,
+    // not the Gaussian's tail: functions of the slope then have the full accuracy of the rule.
     if (const double missing = 1 - weights.sum(); missing > 1e-12) {
         const bool rises = activation.kind == Kind::gelu || activation.kind == Kind::silu;
         values.conservativeResize(size + 2);
@@ -322,8 +323,7 @@ bool depends_on_variance(const Activation& activation) {
 
 SlopeLaw slope_law(const Activation& activation, double q, int points) {
     if (depends_on_variance(activation)) check_variance(q);
-    if (points < 1)
-        throw std::invalid_argument(fmt::format("slope_law: {} points; accepted: 1 or more", points));
+    if (points < 1) throw std::invalid_argument(fmt::format("slope_law: {} points; must be ≥ 1", points));
     switch (activation.kind) {
         case Kind::linear:
             return two_values(0, 1, 0, 1);
@@ -351,7 +351,7 @@ std::string name(const Activation& activation) {
 Activation activation_from_name(const std::string& name) {
     for (const auto& known : names)
         if (known.kind != Kind::bernoulli && known.name == name) return {known.kind};
-    throw std::invalid_argument(fmt::format("unknown activation {}; accepted: {}", in_quotes(name),
+    throw std::invalid_argument(fmt::format("unknown activation {}; must be one of {}", in_quotes(name),
                                             fmt::join(activation_names(), ", ")));
 }
 

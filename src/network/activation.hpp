@@ -54,7 +54,7 @@ std::string name(const Activation& activation);
 /// from a model file only: see model_file.hpp).
 Activation activation_from_name(const std::string& name);
 
-/// The names activation_from_name accepts, in the order users see them.
+/// The names that activation_from_name accepts, in the order shown to users.
 const std::vector<std::string>& activation_names();
 
 }  // namespace spectra

@@ -24,21 +24,19 @@ using nlohmann::json;
 /// Sets and their values are counted from 1.
 void check_value(double value, std::size_t set, std::size_t number, const std::string& where) {
     if (!std::isfinite(value) || value < 0)
-        refuse(where, fmt::format("set {}, value {} is {}; accepted: finite numbers, 0 or more", set, number,
-                                  value));
+        refuse(where, fmt::format("set {}, value {} is {}; must be a finite number ≥ 0", set, number, value));
 }
 
 std::vector<double> set_from_json(const json& list, std::size_t set, const std::string& where) {
     if (!list.is_array())
-        refuse(where,
-               fmt::format("set {} is a JSON {}; accepted: an array of numbers", set, list.type_name()));
-    if (list.empty()) refuse(where, fmt::format("set {} is empty; accepted: one number or more", set));
+        refuse(where, fmt::format("set {} is a JSON {}; must be an array of numbers", set, list.type_name()));
+    if (list.empty()) refuse(where, fmt::format("set {} is empty; must have at least one number", set));
     std::vector<double> values;
     values.reserve(list.size());
     for (const json& entry : list) {
         if (!entry.is_number())
-            refuse(where, fmt::format("set {}, value {} is a JSON {}; accepted: finite numbers, 0 or more",
-                                      set, values.size() + 1, entry.type_name()));
+            refuse(where, fmt::format("set {}, value {} is a JSON {}; must be a finite number ≥ 0", set,
+                                      values.size() + 1, entry.type_name()));
         values.push_back(entry.get<double>());
         check_value(values.back(), set, values.size(), where);
     }
@@ -46,8 +44,7 @@ std::vector<double> set_from_json(const json& list, std::size_t set, const std::
 }
 
 BranchLaw from_lines(std::string_view text, const std::string& where) {
-    if (text.find('\0') != std::string_view::npos)
-        refuse(where, "is neither JSON nor text; accepted: one of these");
+    if (text.find('\0') != std::string_view::npos) refuse(where, "is neither JSON nor text");
     BranchLaw law;
     for (std::size_t number = 1; !text.empty(); ++number) {
         const auto length = std::min(text.find('\n'), text.size());
@@ -56,18 +53,17 @@ BranchLaw from_lines(std::string_view text, const std::string& where) {
         const auto line = trimmed(whole.substr(0, whole.find('#')));
         if (line.empty()) continue;
         if (law.size() == static_cast<std::size_t>(max_depth))
-            refuse(where, fmt::format("has more than {} sets; accepted: one, or one per layer", max_depth));
-        law.push_back(numbers_of_line(line, number, where, "JSON, or a set of numbers a line"));
+            refuse(where, fmt::format("has more than {} sets; expected one, or one per layer", max_depth));
+        law.push_back(numbers_of_line(line, number, where, "JSON, or one set of numbers per line"));
         for (std::size_t k = 0; k < law.back().size(); ++k)
             check_value(law.back()[k], law.size(), k + 1, where);
     }
-    if (law.empty()) refuse(where, "is empty; accepted: one set of singular values, or one per layer");
+    if (law.empty()) refuse(where, "is empty; expected one set of singular values, or one per layer");
     if (law.size() > 1 &&
         std::all_of(law.begin(), law.end(), [](const auto& set) { return set.size() == 1; }))
-        refuse(where,
-               fmt::format("is a column of {} numbers: one set, or one per layer? accepted: the values of "
-                           "a set on one line, or JSON",
-                           law.size()));
+        refuse(where, fmt::format("is a column of {} numbers: one set, or one per layer? Put the values of "
+                                  "a set on one line, or use JSON",
+                                  law.size()));
     return law;
 }
 
@@ -75,9 +71,9 @@ BranchLaw from_lines(std::string_view text, const std::string& where) {
 
 BranchLaw branch_law_from_json(const json& value, const std::string& where) {
     if (!value.is_array())
-        refuse(where, fmt::format("is a JSON {}; accepted: an array of numbers, or one per layer",
+        refuse(where, fmt::format("is a JSON {}; expected an array of numbers, or one per layer",
                                   value.type_name()));
-    if (value.empty()) refuse(where, "is empty; accepted: one set of singular values, or one per layer");
+    if (value.empty()) refuse(where, "is empty; expected one set of singular values, or one per layer");
     if (!value.front().is_array()) return {set_from_json(value, 1, where)};
     BranchLaw law;
     law.reserve(value.size());
@@ -92,13 +88,13 @@ BranchLaw read_branch_law(const std::filesystem::path& path) {
 BranchLaw branch_law_from_text(const std::string& text, const std::string& where) {
     const auto first = text.find_first_not_of(" \t\r\n");
     if (first == std::string::npos)
-        refuse(where, "is empty; accepted: one set of singular values, or one per layer");
+        refuse(where, "is empty; expected one set of singular values, or one per layer");
     if (text[first] != '[' && text[first] != '{') return from_lines(text, where);
     const json whole = parse_json(text, where);
     if (!whole.is_object()) return branch_law_from_json(whole, where);
     const auto values = whole.find("singular_values");
     if (values == whole.end())
-        refuse(where, "has no key 'singular_values'; accepted: an array, or an object with that key");
+        refuse(where, "has no key 'singular_values'; expected an array, or an object with that key");
     return branch_law_from_json(*values, where + ": singular_values");
 }
 

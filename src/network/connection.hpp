@@ -17,7 +17,7 @@ struct Connections {
 };
 
 /// pre = softmax of n logits, post = 2/(1 + e^{−x}) of n more, all logits N(0, 1) from the layer's stream of
-/// purpose `connection`. With shared = true those of layer 0 serve all layers.
+/// purpose `connection`. With shared = true all layers have those of layer 0.
 Connections draw_connections(int n, int depth, bool shared, std::uint64_t seed);
 
 }  // namespace spectra

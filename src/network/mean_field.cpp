@@ -39,19 +39,19 @@ private:
 double checked(double q, std::size_t layer) {
     if (!std::isfinite(q))
         throw std::invalid_argument(
-            fmt::format("network: the pre-activation variance of layer {} overflows; accepted: smaller "
+            fmt::format("network: the pre-activation variance of layer {} overflows; use smaller "
                         "weights or mixers, or "
-                        "pre-activation variances of your own",
+                        "give the pre-activation variances",
                         layer + 1));
     return q;
 }
 
-/// The σ_w² with σ_w² E φ'(h)² = sigma2, h ~ N(0, σ_w² variance); `guess` is where to begin.
+/// The σ_w² with σ_w² E φ'(h)² = sigma2, h ~ N(0, σ_w² variance); `guess` is the starting value.
 double tuned(double sigma2, double variance, const Activation& activation, double guess, std::size_t layer) {
     if (sigma2 == 0) return 0;
     if (variance == 0 || !depends_on_variance(activation)) return sigma2 / mean_derivative2(activation, 0);
-    // In logarithms the branch's variance has slopes near one: secants, kept between the bounds that
-    // earlier points set.
+    // In logarithms the branch's variance has slopes near one: secant steps, kept between the bounds from
+    // earlier points.
     const auto excess = [&](double x) {
         return x + std::log(mean_derivative2(activation, checked(std::exp(x) * variance, layer))) -
                std::log(sigma2);

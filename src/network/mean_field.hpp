@@ -21,11 +21,11 @@
 namespace spectra {
 
 /// q_l of every layer, from the state before the layer. One σ_w² per layer. Throws std::invalid_argument
-/// where a variance overflows, and for bernoulli, which has no values to propagate.
+/// if a variance overflows, and for bernoulli, which has no values to propagate.
 std::vector<double> propagated_variances(const std::vector<Mixer>& mixers,
                                          const std::vector<double>& sigma_w2, const Activation& activation);
 
-/// Weights whose branches have a given variance.
+/// Weights that give branches of a given variance.
 struct TunedWeights {
     std::vector<double> sigma_w2;                ///< σ_w,l², one per layer
     std::vector<double> preactivation_variance;  ///< q_l

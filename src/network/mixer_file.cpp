@@ -23,25 +23,24 @@ using Rows = std::vector<std::vector<double>>;
     throw std::invalid_argument(where + ": " + what);
 }
 
-/// `rows` as a square matrix; layer counts from 1, n = 0 accepts any size.
+/// `rows` as a square matrix; `layer` counts from 1; n = 0 allows any size.
 Mixer to_mixer(const Rows& rows, std::size_t layer, std::size_t n, const std::string& where) {
     if (rows.empty() || rows.front().empty()) refuse(where, fmt::format("layer {} is empty", layer));
     const std::size_t columns = rows.front().size();
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (rows[i].size() != columns)
             refuse(where,
-                   fmt::format("layer {}, row {} has {} entries, but row 1 has {}; accepted: a square matrix",
+                   fmt::format("layer {}, row {} has {} entries, but row 1 has {}; the matrix must be square",
                                layer, i + 1, rows[i].size(), columns));
         for (std::size_t j = 0; j < columns; ++j)
             if (!std::isfinite(rows[i][j]))
-                refuse(where, fmt::format("layer {}, row {}, column {} is {}; accepted: finite numbers",
-                                          layer, i + 1, j + 1, rows[i][j]));
+                refuse(where, fmt::format("layer {}, row {}, column {} is {}; must be a finite number", layer,
+                                          i + 1, j + 1, rows[i][j]));
     }
     if (rows.size() != columns)
-        refuse(where,
-               fmt::format("layer {} is {}×{}; accepted: a square matrix", layer, rows.size(), columns));
+        refuse(where, fmt::format("layer {} is {}×{}; must be square", layer, rows.size(), columns));
     if (n != 0 && columns != n)
-        refuse(where, fmt::format("layer {} is {}×{}, but layer 1 is {}×{}; accepted: layers of one size",
+        refuse(where, fmt::format("layer {} is {}×{}, but layer 1 is {}×{}; layers must have the same size",
                                   layer, columns, columns, n, n));
     Mixer mixer(static_cast<Eigen::Index>(columns), static_cast<Eigen::Index>(columns));
     for (std::size_t i = 0; i < columns; ++i)
@@ -50,10 +49,10 @@ Mixer to_mixer(const Rows& rows, std::size_t layer, std::size_t n, const std::st
     return mixer;
 }
 
-/// Layers and rows beyond what a network may have are refused before they take memory.
+/// Layers and rows beyond the limits of a network are refused before they take memory.
 void append(std::vector<Mixer>& mixers, const Rows& rows, const std::string& where) {
     if (mixers.size() == static_cast<std::size_t>(max_depth))
-        refuse(where, fmt::format("has more than {} layers; accepted: up to so many", max_depth));
+        refuse(where, fmt::format("has more than {} layers, which is the maximum", max_depth));
     const auto n = mixers.empty() ? std::size_t{0} : static_cast<std::size_t>(mixers.front().rows());
     mixers.push_back(to_mixer(rows, mixers.size() + 1, n, where));
 }
@@ -61,20 +60,19 @@ void append(std::vector<Mixer>& mixers, const Rows& rows, const std::string& whe
 Rows rows_from_json(const nlohmann::json& matrix, std::size_t layer, const std::string& where) {
     if (!matrix.is_array())
         refuse(where,
-               fmt::format("layer {} is a JSON {}; accepted: an array of rows", layer, matrix.type_name()));
+               fmt::format("layer {} is a JSON {}; must be an array of rows", layer, matrix.type_name()));
     Rows rows;
     rows.reserve(matrix.size());
     for (const auto& row : matrix) {
         if (!row.is_array())
-            refuse(where, fmt::format("layer {}, row {} is a JSON {}; accepted: an array of numbers", layer,
+            refuse(where, fmt::format("layer {}, row {} is a JSON {}; must be an array of numbers", layer,
                                       rows.size() + 1, row.type_name()));
         auto& numbers = rows.emplace_back();
         numbers.reserve(row.size());
         for (const auto& entry : row) {
             if (!entry.is_number())
-                refuse(where,
-                       fmt::format("layer {}, row {}, column {} is a JSON {}; accepted: finite numbers",
-                                   layer, rows.size(), numbers.size() + 1, entry.type_name()));
+                refuse(where, fmt::format("layer {}, row {}, column {} is a JSON {}; must be a finite number",
+                                          layer, rows.size(), numbers.size() + 1, entry.type_name()));
             numbers.push_back(entry.get<double>());
         }
     }
@@ -92,7 +90,7 @@ std::string lower_case_extension(const std::filesystem::path& path) {
 
 std::vector<Mixer> mixers_from_json(const nlohmann::json& value, const std::string& where) {
     if (!value.is_array())
-        refuse(where, fmt::format("is a JSON {}; accepted: an n×n or L×n×n array", value.type_name()));
+        refuse(where, fmt::format("is a JSON {}; must be an n×n or L×n×n array", value.type_name()));
     if (value.empty() || (value.front().is_array() && value.front().empty())) refuse(where, "is empty");
     const bool stacked = value.front().is_array() && value.front().front().is_array();
     std::vector<Mixer> mixers;
@@ -107,8 +105,7 @@ std::vector<Mixer> mixers_from_json(const nlohmann::json& value, const std::stri
 }
 
 std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& where) {
-    if (text.find('\0') != std::string::npos)
-        refuse(where, "is neither JSON, HDF5 nor CSV; accepted: one of these");
+    if (text.find('\0') != std::string::npos) refuse(where, "is neither JSON, HDF5 nor CSV");
     std::vector<Mixer> mixers;
     Rows rows;
     std::string_view rest = text;
@@ -119,8 +116,8 @@ std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& w
         const auto line = trimmed(whole.substr(0, whole.find('#')));
         if (!line.empty()) {
             if (rows.size() == static_cast<std::size_t>(max_streams))
-                refuse(where, fmt::format("layer {} has more than {} rows; accepted: up to {}×{}", mixers.size() + 1,
-                                          max_streams, max_streams, max_streams));
+                refuse(where, fmt::format("layer {} has more than {} rows; must be at most {}×{}",
+                                          mixers.size() + 1, max_streams, max_streams, max_streams));
             rows.push_back(numbers_of_line(line, number, where, "JSON, HDF5 or CSV"));
         } else if (whole.empty() && !rows.empty()) {
             append(mixers, rows, where);
@@ -128,19 +125,18 @@ std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& w
         }
     }
     if (!rows.empty()) append(mixers, rows, where);
-    if (mixers.empty()) refuse(where, "is empty; accepted: one n×n matrix, or L of them");
+    if (mixers.empty()) refuse(where, "is empty; expected one n×n matrix, or L of them");
     return mixers;
 }
 
 std::vector<Mixer> mixers_from_hdf5(const h5::File& file, const std::string& where) {
     const bool plain = file.exists("mixers");
     if (!plain && !file.exists("network/mixers"))
-        refuse(where, "has no dataset 'mixers'; accepted: 'mixers', n×n or L×n×n");
+        refuse(where, "has no dataset 'mixers'; expected 'mixers', n×n or L×n×n");
     h5::Shape shape;
     const auto values = file.read_doubles(plain ? "mixers" : "network/mixers", shape);
     if (shape.size() != 2 && shape.size() != 3)
-        refuse(where,
-               fmt::format("dataset 'mixers' has {} dimensions; accepted: n×n or L×n×n", shape.size()));
+        refuse(where, fmt::format("dataset 'mixers' has {} dimensions; must be n×n or L×n×n", shape.size()));
     const std::size_t layers = shape.size() == 3 ? shape[0] : 1;
     const std::size_t rows = shape[shape.size() - 2];
     const std::size_t columns = shape[shape.size() - 1];
@@ -168,14 +164,14 @@ std::vector<Mixer> read_mixers(const std::filesystem::path& path) {
         refuse(where, "is not an HDF5 file");
 
     const auto first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string::npos) refuse(where, "is empty; accepted: JSON, HDF5 or CSV");
+    if (first == std::string::npos) refuse(where, "is empty; expected JSON, HDF5 or CSV");
     if (extension != ".json" && text[first] != '[' && text[first] != '{') return mixers_from_csv(text, where);
 
     const auto json = parse_json(text, where);
     if (!json.is_object()) return mixers_from_json(json, where);
     const auto mixers = json.find("mixers");
     if (mixers == json.end())
-        refuse(where, "has no key 'mixers'; accepted: an array, or an object with that key");
+        refuse(where, "has no key 'mixers'; expected an array, or an object with that key");
     return mixers_from_json(*mixers, where + ": mixers");
 }
 

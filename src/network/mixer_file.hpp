@@ -17,15 +17,14 @@ namespace spectra {
 
 /// The mixers of a file: one n×n matrix, or L of them, layer 1 first.
 ///
-/// JSON: an n×n or L×n×n array, or an object with such an array under `mixers`.
-/// HDF5: a dataset `mixers`, n×n or L×n×n (a result file's own `network/mixers` is found too).
-/// CSV:  one n×n, or L of them with blank lines between; entries apart by commas, semicolons or blanks;
-///       what follows a # is a comment.
-/// What a file is, its content says first (HDF5's signature, a leading bracket), then its extension.
+/// JSON: an n×n or L×n×n array, or an object with this array under `mixers`. HDF5: a dataset `mixers`, n×n or
+/// L×n×n (or `network/mixers` of a result file). CSV:  one n×n, or L of them with blank lines between;
+/// entries separated by commas, semicolons or blanks;
+///       # begins a comment.
+/// The format is recognised by content first (HDF5's signature, a leading bracket), then by extension.
 ///
-/// Throws std::invalid_argument, one line with file, layer and row, for a file that is missing, empty, of
-/// none of these formats, or holds a matrix that is ragged, not square, not finite, or not of the size of
-/// the first.
+/// Throws std::invalid_argument, one line with file, layer and row, if the file is missing, empty or in
+/// another format, or if a matrix is ragged, not square, not finite, or differs in size from the first.
 std::vector<Mixer> read_mixers(const std::filesystem::path& path);
 
 /// The same from the text of a CSV file; `where` begins the messages.

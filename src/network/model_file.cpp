@@ -33,7 +33,7 @@ void refuse_other_keys(const json& object, const std::vector<std::string>& accep
                        const std::string& where) {
     for (const auto& item : object.items())
         if (std::find(accepted.begin(), accepted.end(), item.key()) == accepted.end())
-            refuse(where, fmt::format("unknown key {}; accepted: {}", in_quotes(item.key()),
+            refuse(where, fmt::format("unknown key {}; must be one of {}", in_quotes(item.key()),
                                       fmt::join(accepted, ", ")));
 }
 
@@ -42,17 +42,17 @@ int integer(const json& value, const char* key, int largest, const std::string& 
     if (!fits) {
         const std::string found =
             value.is_number() ? value.dump() : fmt::format("a JSON {}", value.type_name());
-        refuse(where, fmt::format("key '{}' is {}; accepted: an integer from 1 to {}", key, found, largest));
+        refuse(where, fmt::format("key '{}' is {}; must be an integer from 1 to {}", key, found, largest));
     }
     return value.get<int>();
 }
 
 double variance(const json& value, const std::string& which, const std::string& where) {
     if (!value.is_number())
-        refuse(where, fmt::format("{} is a JSON {}; accepted: numbers, 0 or more", which, value.type_name()));
+        refuse(where, fmt::format("{} is a JSON {}; must be a number ≥ 0", which, value.type_name()));
     const double number = value.get<double>();
     if (!std::isfinite(number) || number < 0)
-        refuse(where, fmt::format("{} is {}; accepted: finite numbers, 0 or more", which, number));
+        refuse(where, fmt::format("{} is {}; must be a finite number ≥ 0", which, number));
     return number;
 }
 
@@ -61,8 +61,8 @@ std::vector<double> variances(const json& value, const char* key, int depth, con
     const auto layers = static_cast<std::size_t>(depth);
     if (!value.is_array()) return std::vector<double>(layers, variance(value, key, where));
     if (value.size() != layers)
-        refuse(where, fmt::format("{} has {} values for depth {}; accepted: one number, or one per layer",
-                                  key, value.size(), depth));
+        refuse(where, fmt::format("{} has {} values for depth {}; expected one number, or one per layer", key,
+                                  value.size(), depth));
     std::vector<double> numbers;
     numbers.reserve(layers);
     for (const json& number : value)
@@ -72,7 +72,7 @@ std::vector<double> variances(const json& value, const char* key, int depth, con
 
 Eigen::VectorXd connection(const json& value, const std::string& which, int streams,
                            const std::string& where) {
-    const std::string accepted = fmt::format("accepted: {} finite numbers, one per stream", streams);
+    const std::string accepted = fmt::format("expected {} finite numbers, one per stream", streams);
     if (!value.is_array())
         refuse(where, fmt::format("{} is a JSON {}; {}", which, value.type_name(), accepted));
     if (value.size() != static_cast<std::size_t>(streams))
@@ -100,7 +100,7 @@ std::vector<Eigen::VectorXd> connections(const json& value, const char* key, int
     if (value.size() == 1)
         return std::vector<Eigen::VectorXd>(layers, connection(value.front(), key, streams, where));
     if (value.size() != layers)
-        refuse(where, fmt::format("{} has {} vectors for depth {}; accepted: one, or one per layer", key,
+        refuse(where, fmt::format("{} has {} vectors for depth {}; expected one, or one per layer", key,
                                   value.size(), depth));
     std::vector<Eigen::VectorXd> vectors;
     vectors.reserve(layers);
@@ -110,21 +110,21 @@ std::vector<Eigen::VectorXd> connections(const json& value, const char* key, int
     return vectors;
 }
 
-/// The set of weights of every layer, by any integer.
+/// The weight set of every layer, named by any integer.
 std::vector<int> weight_sets(const json& value, int depth, const std::string& where) {
     const bool good = value.is_array() && value.size() == static_cast<std::size_t>(depth) &&
                       std::all_of(value.begin(), value.end(), [](const json& set) {
                           return set.is_number_integer() && set.get<double>() >= 0 && set.get<double>() < 1e9;
                       });
     if (!good)
-        refuse(where, fmt::format("weights is {}; accepted: {} integers, 0 or more, the set of each layer",
+        refuse(where, fmt::format("weights is {}; must be {} integers ≥ 0, the weight set of each layer",
                                   value.is_array() ? fmt::format("{} values", value.size())
                                                    : fmt::format("a JSON {}", value.type_name()),
                                   depth));
     return value.get<std::vector<int>>();
 }
 
-/// sigma2 or singular_values, one of the two.
+/// Either sigma2 or singular_values.
 template <typename HasLaw>
 void read_law(const json& noise, int depth, const std::string& where, HasLaw& branch) {
     const auto values = noise.find("singular_values");
@@ -132,10 +132,10 @@ void read_law(const json& noise, int depth, const std::string& where, HasLaw& br
         branch.sigma2 = variances(require(noise, "sigma2", where), "sigma2", depth, where);
         return;
     }
-    if (noise.contains("sigma2")) refuse(where, "has both sigma2 and singular_values; accepted: one of them");
+    if (noise.contains("sigma2")) refuse(where, "has both sigma2 and singular_values; use one of them");
     branch.law = branch_law_from_json(*values, where + ": singular_values");
     if (branch.law.size() != 1 && branch.law.size() != static_cast<std::size_t>(depth))
-        refuse(where, fmt::format("singular_values has {} sets for depth {}; accepted: one, or one per layer",
+        refuse(where, fmt::format("singular_values has {} sets for depth {}; expected one, or one per layer",
                                   branch.law.size(), depth));
 }
 
@@ -171,14 +171,14 @@ Branch tied_from_json(const json& noise, const Network& network, const std::stri
 Branch activation_from_json(const json& noise, const Network& network, const std::string& where) {
     const json& law = require(noise, "law", where);
     if (!law.is_string())
-        refuse(where, fmt::format("law is a JSON {}; accepted: bernoulli, {}", law.type_name(),
+        refuse(where, fmt::format("law is a JSON {}; must be one of bernoulli, {}", law.type_name(),
                                   fmt::join(activation_names(), ", ")));
     const auto name = law.get<std::string>();
     const auto& names = activation_names();
     const bool bernoulli = name == "bernoulli";
     if (!bernoulli && std::find(names.begin(), names.end(), name) == names.end())
         refuse(where,
-               fmt::format("law {}; accepted: bernoulli, {}", in_quotes(name), fmt::join(names, ", ")));
+               fmt::format("law {}; must be one of bernoulli, {}", in_quotes(name), fmt::join(names, ", ")));
     ActivationBranch branch;
     if (bernoulli) {
         refuse_other_keys(noise, {"kind", "law", "probability", "sigma_w2"}, where);
@@ -187,7 +187,7 @@ Branch activation_from_json(const json& noise, const Network& network, const std
             probability.is_number() && probability.get<double>() >= 0 && probability.get<double>() <= 1;
         if (!good)
             refuse(where,
-                   fmt::format("probability is {}; accepted: a number from 0 to 1",
+                   fmt::format("probability is {}; must be a number from 0 to 1",
                                probability.is_number() ? fmt::format("{}", probability.get<double>())
                                                        : fmt::format("a JSON {}", probability.type_name())));
         branch.activation = {ActivationKind::bernoulli, probability.get<double>()};
@@ -209,7 +209,7 @@ Branch activation_from_json(const json& noise, const Network& network, const std
     return branch;
 }
 
-/// The branch of a network whose streams and mixers are read.
+/// The branch of a network; its streams and mixers are already read.
 Branch branch_from_json(const json& noise, const Network& network, const std::string& where) {
     struct Kind {
         const char* name;
@@ -219,10 +219,10 @@ Branch branch_from_json(const json& noise, const Network& network, const std::st
                               {"activation", activation_from_json},
                               {"hyper-connection", hyper_connection_from_json},
                               {"tied", tied_from_json}};
-    constexpr const char* accepted = "accepted: isotropic, activation, hyper-connection, tied";
+    constexpr const char* accepted = "must be one of isotropic, activation, hyper-connection, tied";
     if (!noise.is_object())
-        refuse(where, fmt::format("is a JSON {}; accepted: an object with kind and what it needs",
-                                  noise.type_name()));
+        refuse(where,
+               fmt::format("is a JSON {}; must be an object with kind and its fields", noise.type_name()));
     const json& kind = require(noise, "kind", where);
     if (!kind.is_string()) refuse(where, fmt::format("kind is a JSON {}; {}", kind.type_name(), accepted));
     const auto name = kind.get<std::string>();
@@ -235,10 +235,10 @@ Branch branch_from_json(const json& noise, const Network& network, const std::st
 
 Network model_from_json(const json& value, const std::string& where) {
     if (!value.is_object())
-        refuse(where, fmt::format("is a JSON {}; accepted: an object with streams, depth, mixers, noise",
+        refuse(where, fmt::format("is a JSON {}; must be an object with streams, depth, mixers, noise",
                                   value.type_name()));
     if (value.contains("cases"))
-        refuse(where, "holds several cases (key 'cases'); accepted: one case, an object of its own");
+        refuse(where, "holds several cases (key 'cases'); expected one case, as an object");
     refuse_other_keys(
         value,
         {"streams", "depth", "mixers", "noise", "width", "name", "omega", "g", "mean_square_singular_value"},
@@ -256,11 +256,13 @@ Network model_from_json(const json& value, const std::string& where) {
         refuse(where, fmt::format("mixers are {}×{} but streams is {}", n, n, network.streams));
     if (network.mixers.size() == 1) {
         if (static_cast<double>(depth) * static_cast<double>(n * n) > max_mixer_entries)
-            refuse(where, fmt::format("depth {} of {}×{} mixers takes too much memory; accepted: depth·streams² up to {}",
-                                      depth, n, n, max_mixer_entries));
+            refuse(where,
+                   fmt::format(
+                       "depth {} of {}×{} mixers takes too much memory; depth·streams² must be at most {}",
+                       depth, n, n, max_mixer_entries));
         network.mixers.assign(static_cast<std::size_t>(depth), Mixer(network.mixers.front()));
     } else if (network.depth() != depth) {
-        refuse(where, fmt::format("{} mixers for depth {}; accepted: one mixer, or one per layer",
+        refuse(where, fmt::format("{} mixers for depth {}; expected one mixer, or one per layer",
                                   network.depth(), depth));
     }
     network.branch = branch_from_json(require(value, "noise", where), network, where + ": noise");

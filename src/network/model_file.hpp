@@ -15,17 +15,17 @@ namespace spectra {
 ///      "mixers": [[[1, 0], [0, 1]], …],
 ///      "noise": {"kind": "isotropic", "sigma2": [0.1, 0.1, 0.2]}}
 ///
-/// mixers: one n×n for all layers, or one per layer. width may be left out (25). The keys name, omega, g and
-/// mean_square_singular_value annotate: they are accepted and ignored. Any other key is refused by name.
+/// mixers: one n×n for all layers, or one per layer. width is optional (25). The keys name, omega, g and
+/// mean_square_singular_value are annotations and are ignored. Any other key is refused by name.
 ///
-/// noise is the branch (network.hpp). What is said to be per layer may be given once for all layers.
+/// noise is the branch (network.hpp). Values "per layer" may also be given once for all layers.
 ///
-///     isotropic          sigma2 per layer, or singular_values: a set per layer
+///     isotropic          sigma2 per layer, or singular_values: one set per layer
 ///     hyper-connection   the same, and pre, post: n numbers per layer
 ///     tied               sigma2 per layer; pre, post: n numbers per layer, both or neither; weights: L
-///                        integers, the same where layers have the same weights (left out: all have)
+///                        integers, equal for layers with the same weights (omitted: all layers)
 ///     activation         sigma_w2 per layer; law: an activation's name, with preactivation_variance per
-///                        layer (left out: propagated from 1 at the input, see mean_field.hpp);
+///                        layer (omitted: propagated from 1 at the input, see mean_field.hpp);
 ///                        or law: bernoulli, with probability
 ///
 /// The network is checked; mixer_name is the file's name, title stays empty.

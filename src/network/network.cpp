@@ -23,29 +23,28 @@ Overloaded(Fs...) -> Overloaded<Fs...>;
 
 void check_range(const char* what, std::size_t value, int largest) {
     if (value < 1 || value > static_cast<std::size_t>(largest))
-        refuse(fmt::format("{} is {}; accepted: 1 to {}", what, value, largest));
+        refuse(fmt::format("{} is {}; must be 1 to {}", what, value, largest));
 }
 
 void check_mixer(const Mixer& mixer, int streams, std::size_t layer) {
     if (mixer.rows() != streams || mixer.cols() != streams)
-        refuse(fmt::format("the mixer of layer {} is {}×{}; accepted: {}×{}", layer, mixer.rows(),
-                           mixer.cols(), streams, streams));
+        refuse(fmt::format("the mixer of layer {} is {}×{}; must be {}×{}", layer, mixer.rows(), mixer.cols(),
+                           streams, streams));
     for (Eigen::Index i = 0; i < mixer.rows(); ++i)
         for (Eigen::Index j = 0; j < mixer.cols(); ++j)
             if (!std::isfinite(mixer(i, j)))
-                refuse(fmt::format("the mixer of layer {}, row {}, column {} is {}; accepted: finite numbers",
+                refuse(fmt::format("the mixer of layer {}, row {}, column {} is {}; must be a finite number",
                                    layer, i + 1, j + 1, mixer(i, j)));
 }
 
-/// One value per layer, each finite and 0 or more.
+/// One value per layer, each finite and ≥ 0.
 void check_variances(const char* what, const std::vector<double>& values, std::size_t depth) {
     if (values.size() != depth)
-        refuse(fmt::format("{} has {} values for {} layers; accepted: one per layer", what, values.size(),
+        refuse(fmt::format("{} has {} values for {} layers; expected one per layer", what, values.size(),
                            depth));
     for (std::size_t l = 0; l < depth; ++l)
         if (!std::isfinite(values[l]) || values[l] < 0)
-            refuse(fmt::format("{} of layer {} is {}; accepted: finite numbers, 0 or more", what, l + 1,
-                               values[l]));
+            refuse(fmt::format("{} of layer {} is {}; must be a finite number ≥ 0", what, l + 1, values[l]));
 }
 
 double mean_of_squares(const std::vector<double>& values) {
@@ -66,7 +65,7 @@ std::vector<double> variances_of(const std::vector<double>& given, const BranchL
     return result;
 }
 
-/// A Gaussian branch of given variances, or one of given singular values.
+/// A Gaussian branch with given variances, or a branch with given singular values.
 void check_law(const std::vector<double>& sigma2, const BranchLaw& law, std::size_t depth) {
     if (law.empty()) {
         check_variances("sigma2", sigma2, depth);
@@ -74,19 +73,18 @@ void check_law(const std::vector<double>& sigma2, const BranchLaw& law, std::siz
     }
     if (law.size() != 1 && law.size() != depth)
         refuse(
-            fmt::format("the branch has {} sets of singular values for {} layers; accepted: one, or one per "
+            fmt::format("the branch has {} sets of singular values for {} layers; expected one, or one per "
                         "layer",
                         law.size(), depth));
     for (std::size_t k = 0; k < law.size(); ++k) {
         const std::string which =
             law.size() == 1 ? "the branch" : fmt::format("the branch of layer {}", k + 1);
-        if (law[k].empty()) refuse(fmt::format("{} has no singular values; accepted: one or more", which));
+        if (law[k].empty()) refuse(fmt::format("{} has no singular values; expected at least one", which));
         for (const double t : law[k])
             if (!std::isfinite(t) || t < 0)
-                refuse(fmt::format("{} has the singular value {}; accepted: finite numbers, 0 or more", which,
-                                   t));
+                refuse(fmt::format("{} has the singular value {}; must be a finite number ≥ 0", which, t));
         if (!std::isfinite(mean_of_squares(law[k])))
-            refuse(fmt::format("{} has singular values whose squares overflow", which));
+            refuse(fmt::format("{} has singular values that overflow when squared", which));
     }
     if (sigma2.empty()) return;
     check_variances("sigma2", sigma2, depth);
@@ -94,22 +92,21 @@ void check_law(const std::vector<double>& sigma2, const BranchLaw& law, std::siz
         if (const double exact = mean_of_squares(set_of(law, l)); std::abs(sigma2[l] - exact) > 1e-9 * exact)
             refuse(fmt::format(
                 "sigma2 of layer {} is {}, but the mean square of the branch's singular values is "
-                "{}; accepted: one of the two",
+                "{}; give only one of the two",
                 l + 1, sigma2[l], exact));
 }
 
 void check_connections(const char* what, const std::vector<Eigen::VectorXd>& values, int streams,
                        std::size_t depth) {
     if (values.size() != depth)
-        refuse(fmt::format("{} has {} vectors for {} layers; accepted: one per layer", what, values.size(),
+        refuse(fmt::format("{} has {} vectors for {} layers; expected one per layer", what, values.size(),
                            depth));
     for (std::size_t l = 0; l < depth; ++l) {
         if (values[l].size() != streams)
-            refuse(fmt::format("{} of layer {} has {} entries; accepted: one per stream ({})", what, l + 1,
+            refuse(fmt::format("{} of layer {} has {} entries; expected one per stream ({})", what, l + 1,
                                values[l].size(), streams));
         if (!values[l].allFinite())
-            refuse(fmt::format("{} of layer {} has entries that are not finite; accepted: finite numbers",
-                               what, l + 1));
+            refuse(fmt::format("{} of layer {} has entries that are not finite", what, l + 1));
     }
 }
 
@@ -121,7 +118,7 @@ void check_branch(const ActivationBranch& branch, int, std::size_t depth) {
     check_variances("sigma_w2", branch.sigma_w2, depth);
     const double p = branch.activation.probability;
     if (branch.activation.kind == ActivationKind::bernoulli && !(p >= 0 && p <= 1))
-        refuse(fmt::format("the probability of the bernoulli law is {}; accepted: 0 to 1", p));
+        refuse(fmt::format("the probability of the bernoulli law is {}; must be from 0 to 1", p));
     if (depends_on_variance(branch.activation) || !branch.preactivation_variance.empty())
         check_variances("preactivation_variance", branch.preactivation_variance, depth);
 }
@@ -135,7 +132,7 @@ void check_branch(const HyperConnectionBranch& branch, int streams, std::size_t 
 void check_branch(const TiedBranch& branch, int streams, std::size_t depth) {
     check_variances("sigma2", branch.sigma2, depth);
     if (!branch.weights.empty() && branch.weights.size() != depth)
-        refuse(fmt::format("weights has {} values for {} layers; accepted: none, or one per layer",
+        refuse(fmt::format("weights has {} values for {} layers; expected none, or one per layer",
                            branch.weights.size(), depth));
     if (branch.pre.empty() && branch.post.empty()) return;
     check_connections("pre", branch.pre, streams, depth);

@@ -18,14 +18,14 @@ inline constexpr int max_depth = 1'000'000;
 inline constexpr int max_streams = 512;
 /// Largest width of a stream.
 inline constexpr int max_width = 100'000;
-/// Largest L·n² that a file which gives one mixer for all layers is written out to (512 MB of mixers).
+/// Largest L·n² to which one mixer for all layers is expanded when a file is read (512 MB of mixers).
 inline constexpr double max_mixer_entries = 1 << 26;
 
 /// Largest L·n for which the theory of tied branches is solved: every layer is coupled to every other.
 inline constexpr int max_tied_size = 128;
 
 /// Singular values of a bi-invariant branch, layer by layer: one set for all layers, or one per layer.
-/// Empty: a Gaussian branch. Otherwise the variance σ_l² is the mean of their squares, and the branch's own
+/// Empty: a Gaussian branch. Otherwise the variance σ_l² is the mean of their squares, and the branch's
 /// sigma2 may stay empty.
 using BranchLaw = std::vector<std::vector<double>>;
 
@@ -42,8 +42,8 @@ struct ActivationBranch {
     std::vector<double> preactivation_variance = {};  ///< q_l, one per layer; empty where the law needs none
 };
 
-/// X_l = (post_l pre_lᵀ) ⊗ F_l: the branch reads one mix of the streams and writes to all of them. F_l is
-/// p×p with independent entries N(0, σ_l²/p), or bi-invariant with the given singular values.
+/// X_l = (post_l pre_lᵀ) ⊗ F_l: the branch reads one weighted sum of the streams and writes to all of them.
+/// F_l is p×p with independent entries N(0, σ_l²/p), or bi-invariant with the given singular values.
 struct HyperConnectionBranch {
     std::vector<double> sigma2;         ///< σ_l², one per layer
     std::vector<Eigen::VectorXd> pre;   ///< what F_l reads: one per layer, of n entries
@@ -51,9 +51,9 @@ struct HyperConnectionBranch {
     BranchLaw law = {};                 ///< singular values of F_l in place of Gaussian entries
 };
 
-/// Weights shared over depth, in one set for all layers or in several that take turns, as the attention and
-/// the MLP of a recursive transformer do. X_l = σ_l F_g with g the layer's set, one F of entries N(0, 1/N)
-/// for each set; or (post_l pre_lᵀ) ⊗ σ_l F_g, F of entries N(0, 1/p), where pre and post are given.
+/// Weights shared over depth, in one set for all layers or in several alternating sets, like the attention
+/// and the MLP of a recursive transformer. X_l = σ_l F_g with g the layer's set and one F with entries
+/// N(0, 1/N) per set; or (post_l pre_lᵀ) ⊗ σ_l F_g, F with entries N(0, 1/p), if pre and post are given.
 struct TiedBranch {
     std::vector<double> sigma2;              ///< σ_l², one per layer
     std::vector<Eigen::VectorXd> pre = {};   ///< one per layer; empty, with post: isotropic
@@ -64,11 +64,11 @@ struct TiedBranch {
     bool hyper_connection() const { return !pre.empty(); }
 };
 
-/// The same X at every layer; a hyper-connection where pre and post are not empty.
+/// The same X in every layer; a hyper-connection if pre and post are not empty.
 TiedBranch tied_branch(std::size_t depth, double sigma2, const Eigen::VectorXd& pre = {},
                        const Eigen::VectorXd& post = {});
 
-/// The random branch of every layer. Branch models differ in their covariance only.
+/// The random branch of every layer. Branch models differ only in their covariance.
 using Branch = std::variant<IsotropicBranch, ActivationBranch, HyperConnectionBranch, TiedBranch>;
 
 /// A stack J = Y_L ··· Y_1, Y_l = A_l ⊗ I_p + X_l, of n residual streams of width p (N = n·p).
@@ -90,21 +90,21 @@ struct Network {
 std::string branch_name(const Branch& branch);
 
 /// σ_l² of every layer: the variance of a branch's entries times N (p for hyper-connections), for an
-/// activation σ_w² E φ'(h)². Computed at every call: keep it where it is used in a loop.
+/// activation σ_w² E φ'(h)². Computed at every call: keep the result if you need it in a loop.
 std::vector<double> sigma2(const Network& network);
 
-/// Independent Gaussian entries: what every method but the chain asks for.
+/// Independent Gaussian entries, which every method except the chain requires.
 bool isotropic_gaussian(const Network& network);
 
-/// The singular values of a layer's branch, layers counted from 0; empty where it is Gaussian.
+/// The singular values of a layer's branch, layers counted from 0; empty if it is Gaussian.
 std::vector<double> branch_law(const Network& network, std::size_t layer);
 
-/// The first layer that has the weights of a layer, for every layer, counted from 0: itself where they are
-/// independent, 0 where all share one set.
+/// For every layer, the first layer with the same weights, counted from 0: the layer itself if weights are
+/// independent, 0 if all layers share one set.
 std::vector<std::size_t> first_with_weights(const Network& network);
 
-/// Throws std::invalid_argument where sizes (limits above), signs or finiteness are wrong; solvers and
-/// simulation take a checked network.
+/// Throws std::invalid_argument if sizes (limits above), signs or finiteness are wrong. Solvers and
+/// simulation expect a checked network.
 void check(const Network& network);
 
 }  // namespace spectra

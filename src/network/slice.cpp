@@ -8,7 +8,7 @@ namespace spectra {
 Network part_of(const Network& network, std::size_t first, std::size_t count) {
     assert(first + count <= network.mixers.size());
     const std::size_t layers = network.mixers.size();
-    // One entry a layer, or one for all, or none.
+    // One entry per layer, or one for all, or none.
     const auto cut = [&]<typename T>(std::vector<T>& values) {
         if (values.size() != layers) return;
         const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);

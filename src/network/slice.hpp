@@ -6,8 +6,8 @@
 
 namespace spectra {
 
-/// The network of `count` of its layers, beginning with layer `first` (counted from 0), branches and all.
-/// Names and title are left empty.
+/// The slice of `count` layers of a network that begins with layer `first` (counted from 0), branches
+/// included. Names and title stay empty.
 Network part_of(const Network& network, std::size_t first, std::size_t count);
 
 }  // namespace spectra

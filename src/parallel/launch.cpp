@@ -52,7 +52,7 @@ std::unique_ptr<Ranks> open_ranks() {
     if (size < 2) return nullptr;
     std::string why_not;
     std::unique_ptr<Ranks> out;
-    // Global: Open MPI's own plugins look its symbols up.
+    // Global: the plugins of Open MPI look up its symbols.
     if (void* const open = load_module("spectra_mpi.so", open_ranks_name, true, why_not))
         out.reset(reinterpret_cast<OpenRanks>(open)(why_not));
     if (!out) throw std::runtime_error(tasks(size) + ", but they cannot work together: " + why_not);
@@ -60,7 +60,7 @@ std::unique_ptr<Ranks> open_ranks() {
         out.reset();
         throw std::runtime_error(
             tasks(size) +
-            ", but MPI does not see the others: start them with the mpirun of the MPI that "
+            ", but MPI does not connect them: start them with the mpirun of the MPI that "
             "spectra was built with, or with srun --mpi=pmix");
     }
     return out;

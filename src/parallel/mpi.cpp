@@ -29,7 +29,7 @@ public:
     MpiRanks(const MpiRanks&) = delete;
     MpiRanks& operator=(const MpiRanks&) = delete;
 
-    /// Ranks talk to the first and it to them: each tells the other that it leaves.
+    /// Ranks communicate only with the first rank: each side tells the other when it leaves.
     ~MpiRanks() override {
         for (int to = 0; to < (rank_ == 0 ? size_ : 1); ++to)
             if (to != rank_) post(to, {});
@@ -82,8 +82,8 @@ private:
     }
 
     int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
-    int staying_ = 0;           // those whose last message has not come
-    std::list<Sent> outgoing_;  // a buffer must stay where it is until it is sent
+    int staying_ = 0;           // ranks that have not sent their last message
+    std::list<Sent> outgoing_;  // a buffer must not move until it is sent
 };
 
 }  // namespace
@@ -94,13 +94,13 @@ extern "C" __attribute__((visibility("default"))) spectra::parallel::Ranks* spec
     int before = 0, provided = 0;
     MPI_Initialized(&before);
     if (before != 0) {
-        why_not = "MPI is in use already";
+        why_not = "MPI is already in use";
         return nullptr;
     }
     // All calls come from this thread; others only compute.
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
     if (provided < MPI_THREAD_FUNNELED) {
-        why_not = "this MPI does not allow threads";
+        why_not = "this MPI does not support threads";
         MPI_Finalize();
         return nullptr;
     }

@@ -17,7 +17,7 @@ enum class Scale {
     /// Places are given as log10 of the quantity, so that scales no double holds can be drawn; ticks
     /// show the quantity itself.
     logarithmic,
-    /// Linear, of what is counted: ticks at whole numbers only.
+    /// Linear, for counts: ticks at integers only.
     whole,
 };
 
@@ -38,7 +38,7 @@ enum class Mark {
     band,          ///< between `lower` and y over x
 };
 
-/// Lines differ in their dashes as well as in their colours, for print in grey.
+/// Lines differ in dashes as well as in colour, for print in grey.
 enum class Dash { solid, dashed, dotted, dash_dotted };
 
 /// Numbers that are drawn as one line, histogram, or set of points.
@@ -53,7 +53,7 @@ struct Series {
     std::vector<double> lower = {};  ///< of a band
 };
 
-/// Text at a place inside the panel, in the panel's coordinates.
+/// Text at a position inside the panel, in the panel's coordinates.
 struct Annotation {
     double x = 0;              ///< place
     double y = 0;              ///< place
@@ -71,8 +71,8 @@ struct Panel {
     bool absent = false;       ///< an empty place of the grid
 };
 
-/// A grid of panels under one title and one legend (the labels of all series, each once), above a caption.
-/// Sizes are those of the printed page; the height follows from them.
+/// A grid of panels under one title and one legend (the distinct labels of all series), above a caption.
+/// Sizes are in print; the height follows from them.
 struct Figure {
     std::string title;                 ///< above all panels
     std::vector<std::string> caption;  ///< lines
@@ -99,8 +99,8 @@ void fit_column(Figure& figure);
 /// Turns colours into the greys that print gives them.
 void turn_grey(Figure& figure);
 
-/// Writes the figure as the extension says: .png, .svg or .pdf. The file appears whole or not at all.
-/// Throws std::invalid_argument for another extension, std::runtime_error where drawing fails.
+/// Writes the figure in the format of the extension: .png, .svg or .pdf. The file appears complete or not at
+/// all. Throws std::invalid_argument for another extension, std::runtime_error if drawing fails.
 void render(const Figure& figure, const std::filesystem::path& path);
 
 }  // namespace spectra::plot

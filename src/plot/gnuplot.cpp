@@ -36,19 +36,19 @@ std::string literal(const std::string& text) {
     return out + "'";
 }
 
-/// A kind of picture, and how gnuplot is told sizes in it.
+/// A picture format, and its units of size in gnuplot.
 struct Terminal {
     std::string command;
-    double font_per_point = 1;  ///< its unit of fonts
+    double font_per_point = 1;  ///< font units per point
 };
 
-/// Lines are told in thirds of a point as printed.
+/// Line widths are in thirds of a printer's point.
 constexpr double line_unit_mm = 25.4 / 72 / 3;
 constexpr const char* typeface = "DejaVu Sans";
 
-/// Every kind has its own units of fonts, lines and dashes; the numbers make the pictures the same.
+/// Every format has its own units of fonts, lines and dashes; the numbers make the pictures look the same.
 Terminal terminal_for(const Layout& layout, const std::string& extension) {
-    // A narrow figure has more pixels a mm: it is looked at enlarged.
+    // A narrow figure has more pixels per mm, because it is viewed enlarged.
     const double pixels = std::clamp(1600 / layout.width, 10.0, 16.0);
     const double per_point = 25.4 / 72 * pixels;
     const auto size = [&](const char* kind, double font, double dash) {
@@ -57,7 +57,7 @@ Terminal terminal_for(const Layout& layout, const std::string& extension) {
             kind, layout.width * pixels, layout.height * pixels, typeface, font * layout.font_size,
             line_unit_mm * pixels, dash);
     };
-    if (extension == ".png")  // fonts in 1/72 of what it takes for 96 pixels
+    if (extension == ".png")  // its font unit is 96/72 pixels
         return {size("pngcairo", 0.75 * per_point, 1.39), 0.75 * per_point};
     if (extension == ".svg") return {size("svg dynamic", per_point, 0.65), per_point};
     constexpr double pdf_font = 1.5, pdf_line = 2;  // its fonts are 2/3 of a point, its lines half of one
@@ -150,7 +150,7 @@ std::string plot_element(const Series& series, std::size_t block) {
            fmt::format("with lines linewidth {:.3g} linecolor rgb {} notitle", series.width, outline_colour);
 }
 
-/// Places in mm as gnuplot's fractions of the figure.
+/// Positions in mm as gnuplot's fractions of the figure.
 class Screen {
 public:
     Screen(const Layout& layout, const Terminal& terminal) : layout_(layout), terminal_(terminal) {}
@@ -168,7 +168,7 @@ public:
             literal(w.text), at(w.x, w.y), align, w.angle, typeface, w.size * terminal_.font_per_point,
             literal(w.colour));
     }
-    /// gnuplot's own legend is bound to one panel's width.
+    /// gnuplot's own legend is limited to the width of one panel.
     std::string sample(const Sample& sample) const {
         const Box& box = sample.box;
         const Series& series = *sample.series;
@@ -199,11 +199,12 @@ struct Close {
 };
 using Scratch = std::unique_ptr<std::FILE, Close>;
 
-/// A nameless file: it cannot block as a pipe can, and it leaves nothing behind.
+/// An unnamed file: it cannot block like a pipe, and it leaves nothing behind.
 Scratch scratch() {
     Scratch file(std::tmpfile());
     if (!file)
-        throw std::runtime_error(fmt::format("no temporary file for the figure: {}", std::strerror(errno)));
+        throw std::runtime_error(
+            fmt::format("cannot create a temporary file for the figure: {}", std::strerror(errno)));
     return file;
 }
 
@@ -228,7 +229,7 @@ Outcome run_gnuplot(const std::string& script, int output) {
     const Scratch input = scratch(), complaints = scratch();
     if (std::fwrite(script.data(), 1, script.size(), input.get()) != script.size() ||
         std::fflush(input.get()) != 0) {
-        throw std::runtime_error(fmt::format("no room for the figure's data: {}", std::strerror(errno)));
+        throw std::runtime_error(fmt::format("cannot store the figure's data: {}", std::strerror(errno)));
     }
     std::rewind(input.get());
 
@@ -237,7 +238,7 @@ Outcome run_gnuplot(const std::string& script, int output) {
     posix_spawn_file_actions_adddup2(&actions, fileno(input.get()), STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, fileno(complaints.get()), STDERR_FILENO);
-    char program[] = "gnuplot", defaults[] = "-d";  // -d: no settings of the user's
+    char program[] = "gnuplot", defaults[] = "-d";  // -d: without the user's settings
     char* arguments[] = {program, defaults, nullptr};
     pid_t child = 0;
     const int error = posix_spawnp(&child, program, &actions, nullptr, arguments, environ);
@@ -249,7 +250,7 @@ Outcome run_gnuplot(const std::string& script, int output) {
     }
     int status = 0;
     while (::waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR) throw std::runtime_error("gnuplot was lost");
+        if (errno != EINTR) throw std::runtime_error("lost contact with gnuplot");
     }
     return {status, first_complaint(complaints.get())};
 }
@@ -281,7 +282,7 @@ GnuplotPanel panel_commands(const Panel& panel, const PlacedPanel& placed, const
     return out;
 }
 
-/// Of every panel: axes to the left and below.
+/// For every panel: axes on the left and at the bottom.
 constexpr const char* style =
     "set border 3 linewidth 1 linecolor rgb '#333333'\n"
     "set tics nomirror out scale 0.45, 0.25\n"
@@ -329,7 +330,7 @@ std::string gnuplot_script(const Figure& figure, const std::string& extension) {
 std::string figure_extension(const std::filesystem::path& path) {
     std::string extension = path.extension().string();
     if (extension != ".png" && extension != ".svg" && extension != ".pdf")
-        throw std::invalid_argument(path.string() + ": no such kind of figure, use .png, .svg or .pdf");
+        throw std::invalid_argument(path.string() + ": unsupported figure format; use .png, .svg or .pdf");
     return extension;
 }
 

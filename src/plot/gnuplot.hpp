@@ -6,22 +6,22 @@
 #include <string>
 #include <vector>
 
-/// Draws figures with gnuplot, started without a shell. Text reaches it in single quotes, where it
-/// expands nothing; data and script come by its standard input, the picture by its standard output,
+/// Draws figures with gnuplot, started without a shell. Text is in single quotes, where gnuplot
+/// expands nothing. Data and script go to its standard input, the picture comes from its standard output,
 /// so no file name is ever part of a script.
 namespace spectra::plot {
 
-/// A panel in gnuplot's words, its axes in fractions of the figure.
+/// A panel as gnuplot commands, its axes in fractions of the figure.
 struct GnuplotPanel {
     double left = 0, bottom = 0, right = 1, top = 1;
-    std::string settings;  ///< all that is set before the plot, data included
-    std::string elements;  ///< behind the word plot
+    std::string settings;  ///< all commands before the plot, data included
+    std::string elements;  ///< after the word plot
 };
 
-/// A figure in gnuplot's words: the renderers put them together.
+/// A figure as gnuplot commands, which the renderers combine.
 struct GnuplotCommands {
     std::string terminal;              ///< "set terminal …"
-    std::vector<GnuplotPanel> panels;  ///< the first has the words around all of them too
+    std::vector<GnuplotPanel> panels;  ///< the first also has the text around all of them
 };
 
 GnuplotCommands gnuplot_commands(const Figure& figure, const std::string& extension);
@@ -34,7 +34,7 @@ inline constexpr const char* gnuplot_missing = "gnuplot not found: install it to
 /// The commands that draw the figure as a ".png", ".svg" or ".pdf".
 std::string gnuplot_script(const Figure& figure, const std::string& extension);
 
-/// As report::render. Throws std::runtime_error where gnuplot is missing or complains.
+/// Like plot::render. Throws std::runtime_error if gnuplot is missing or reports an error.
 void render_with_gnuplot(const Figure& figure, const std::filesystem::path& path);
 
 }  // namespace spectra::plot

@@ -32,20 +32,20 @@ double mm(double points) {
     return points * mm_per_point;
 }
 
-/// Between the lines of a text.
+/// Distance between the lines of a text.
 double line_height(double points) {
     return 1.4 * mm(points);
 }
 
-/// A space at which no line is broken: "L = 10", "seed 1", "75 %".
+/// A non-breaking space: "L = 10", "seed 1", "75 %".
 bool is_tie(const std::string& text, std::size_t space) {
     if (space == 0 || space + 1 >= text.size()) return false;
     const char before = text[space - 1], behind = text[space + 1];
     return before == '=' || behind == '=' || behind == '%' || (behind >= '0' && behind <= '9');
 }
 
-/// The end of the word that begins there: before a space that is no tie; `anywhere`: behind a hyphen or an
-/// underscore or before a file's ending too, or else where `room` mm are full.
+/// The end of the word that begins there: before a breaking space. `anywhere`: also after a hyphen or an
+/// underscore, before a file's extension, or otherwise where `room` mm are full.
 std::size_t word_end(const std::string& text, std::size_t begin, double points, double room, bool anywhere) {
     std::size_t end = std::min(text.find(' ', begin), text.size());
     while (end < text.size() && is_tie(text, end)) end = std::min(text.find(' ', end + 1), text.size());
@@ -53,14 +53,14 @@ std::size_t word_end(const std::string& text, std::size_t begin, double points, 
     for (std::size_t k = begin + 1; k < end; ++k)
         if (text[k - 1] == '-' || text[k - 1] == '_' || (text[k] == '.' && std::isalpha(text[k + 1] & 0x7F)))
             end = k;
-    const auto inside = [&](std::size_t k) { return (text[k] & 0xC0) == 0x80; };  // a character
+    const auto inside = [&](std::size_t k) { return (text[k] & 0xC0) == 0x80; };  // a UTF-8 character
     while (end > begin + 1 && text_width(text.substr(begin, end - begin), points) > room) do
             --end;
         while (end > begin + 1 && inside(end));
     return end;
 }
 
-/// Lines no wider than `room` mm where words allow, broken at spaces; `anywhere`: inside words too.
+/// Lines no wider than `room` mm if words allow, broken at spaces; `anywhere`: inside words too.
 std::vector<std::string> wrapped(const std::string& text, double points, double room, bool anywhere = false) {
     std::vector<std::string> lines;
     std::string line;
@@ -81,7 +81,7 @@ std::vector<std::string> wrapped(const std::string& text, double points, double 
     return lines;
 }
 
-/// A minus sign, not a hyphen.
+/// With a minus sign, not a hyphen.
 std::string number_label(double value) {
     std::string text = fmt::format("{:.6g}", value + 0.0);
     if (const auto e = text.find("e-"); e != std::string::npos) text.replace(e, 2, "e−");
@@ -115,7 +115,7 @@ std::vector<Tick> number_ticks(double low, double high, double step, bool logari
     return ticks;
 }
 
-/// Powers of ten, every `stride`-th with a label: of counts to some thousands as numbers.
+/// Powers of ten, every `stride`-th with a label; counts up to some thousands are labelled as numbers.
 std::vector<Tick> power_ticks(const Axis& axis, int stride) {
     std::vector<Tick> ticks;
     const bool counts = axis.min > -0.5 && axis.max < 4.5;
@@ -158,7 +158,7 @@ public:
         return 0.5 * (across_ ? text_width(tick.label, points_) : mm(points_));
     }
 
-    /// Labels that would stick out are dropped.
+    /// Drops labels that would extend beyond the axis.
     void clip(std::vector<Tick>& ticks) const {
         for (auto& tick : ticks) {
             if (tick.label.empty()) continue;
@@ -221,8 +221,8 @@ std::vector<std::vector<Tick>> candidates(const Axis& axis, double most) {
     return all;
 }
 
-/// Collects what is placed, from the top of the figure downwards; turned over at the end, when its height is
-/// known.
+/// Places the elements of the page layout from the top of the figure downwards; coordinates are flipped at
+/// the end, when the height is known.
 class Composer {
 public:
     explicit Composer(const Figure& figure)
@@ -258,7 +258,7 @@ private:
         const std::size_t k = row * columns_ + column;
         return k < figure_.panels.size() && !figure_.panels[k].absent;
     }
-    /// No panel is below, or left, of it.
+    /// No panel is below it, or to its left.
     bool lowest(std::size_t row, std::size_t column) const {
         for (std::size_t r = row + 1; r < rows(); ++r)
             if (present(r, column)) return false;
@@ -326,7 +326,7 @@ private:
         return axis_ticks(panel.y, figure_.panel_height, size_, false, 0.5 * mm(size_));
     }
 
-    /// Room left of the panels of a column for labels of ticks.
+    /// Room for tick labels to the left of the panels of a column.
     double tick_room(std::size_t column) const {
         double widest = 0;
         for (std::size_t r = 0; r < rows(); ++r) {
@@ -490,7 +490,7 @@ private:
 double text_width(const std::string& text, double points) {
     double thousandths = 0;
     for (std::size_t k = 0; k < text.size(); ++k) {
-        if ((text[k] & 0xC0) == 0x80) continue;  // of a character counted at its first byte
+        if ((text[k] & 0xC0) == 0x80) continue;  // belongs to a character counted at its first byte
         const std::string_view rest = std::string_view(text).substr(k);
         const bool raised = rest.starts_with("²") || rest.starts_with("³") || rest.starts_with("¹") ||
                             rest.starts_with("⁻") || (rest.starts_with("\xe2\x81") && !rest.starts_with("⁻"));

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-/// Where everything of a figure is on the page: renderers draw what this says, so that all draw the same.
-/// In mm from the lower left corner.
+/// The page layout of a figure: the position of every element, in mm from the lower left corner. All
+/// renderers use it, so that all draw the same.
 namespace spectra::plot {
 
 struct Box {
@@ -17,7 +17,7 @@ struct Box {
     double height() const { return top - bottom; }
 };
 
-/// Words around a place: beside, left of or centred at x; centred at y.
+/// Text at a position: right of, left of or centred at x; centred at y.
 struct Words {
     enum class Align { left, centre, right };
 
@@ -41,7 +41,7 @@ struct PlacedPanel {
     std::vector<Words> notes;  ///< the panel's annotations
 };
 
-/// A sample of the legend; its name is among the words.
+/// A line sample of the legend; its name is among the words.
 struct Sample {
     Box box;
     const Series* series = nullptr;
@@ -50,7 +50,7 @@ struct Sample {
 struct Layout {
     double width = 0, height = 0;
     double font_size = 7;
-    std::vector<PlacedPanel> panels;  ///< as the figure's; empty boxes for absent ones
+    std::vector<PlacedPanel> panels;  ///< in the order of the figure; empty boxes for absent ones
     std::vector<Words> words;         ///< title, headings, names of axes and of the legend, caption
     std::vector<Sample> samples;
 };
@@ -58,15 +58,15 @@ struct Layout {
 /// The figure must outlive it.
 Layout lay_out(const Figure& figure);
 
-/// Width of a text in mm, by DejaVu Sans' measures.
+/// Width of a text in mm, in DejaVu Sans.
 double text_width(const std::string& text, double points);
 
 /// The box around words.
 Box extent(const Words& words);
 
-/// Round places along an axis of that length in mm, with labels that do not touch: of numbers, or of the
-/// powers of ten and their multiples. No label sticks out of the axis by more than `overhang` mm. Across: the
-/// labels stand beside each other; else above each other.
+/// Ticks at round values along an axis of that length in mm, with labels that do not touch: numbers, or
+/// powers of ten and their multiples. No label extends beyond the axis by more than `overhang` mm. Across:
+/// labels are side by side; otherwise one above the other.
 std::vector<Tick> axis_ticks(const Axis& axis, double length, double points, bool across, double overhang);
 
 }  // namespace spectra::plot

@@ -1,6 +1,6 @@
 #include "plot/matplot.hpp"
 
-#ifdef SPECTRA_MATPLOT  // where the build found Matplot++
+#ifdef SPECTRA_MATPLOT  // if the build found Matplot++
 
 #include "base/atomic_file.hpp"
 #include "plot/gnuplot.hpp"
@@ -19,7 +19,7 @@
 namespace spectra::plot {
 namespace {
 
-/// Matplot++'s pipe to gnuplot, which says what kind and size of picture it wants; ours are those of print.
+/// Matplot++'s pipe to gnuplot, with its choice of format and size replaced by those for print.
 class Pipe : public matplot::backend::gnuplot {
 public:
     explicit Pipe(std::string terminal) : terminal_(std::move(terminal)) {}
@@ -32,7 +32,7 @@ private:
     std::string terminal_;
 };
 
-/// All that is drawn in one panel.
+/// The contents of one panel.
 class PanelObject : public matplot::axes_object {
 public:
     PanelObject(matplot::axes_type* parent, GnuplotPanel panel)
@@ -54,12 +54,13 @@ bool gnuplot_found() {
     return false;
 }
 
-/// A folder of its own, so that no name of the user's is part of a script.
+/// A private folder, so that no user's file name is part of a script.
 class Folder {
 public:
     Folder() {
         std::string name = (std::filesystem::temp_directory_path() / "spectra-XXXXXX").string();
-        if (!::mkdtemp(name.data())) throw std::runtime_error("no temporary folder for the figure");
+        if (!::mkdtemp(name.data()))
+            throw std::runtime_error("cannot create a temporary folder for the figure");
         path_ = name;
     }
     ~Folder() {
@@ -95,7 +96,7 @@ void render_with_matplot(const Figure& figure, const std::filesystem::path& path
     if (!gnuplot_found()) throw std::runtime_error(gnuplot_missing);
     const Folder folder;
     const auto drawn = folder.path() / ("figure" + extension);
-    save(gnuplot_commands(figure, extension), drawn);  // the pipe is closed: all is written
+    save(gnuplot_commands(figure, extension), drawn);  // closes the pipe, so that everything is written
     std::ifstream in(drawn, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(in), {}};
     if (bytes.empty()) throw std::runtime_error(path.string() + ": Matplot++ drew no picture");

@@ -6,10 +6,9 @@
 
 namespace spectra::plot {
 
-/// As report::render, by Matplot++, where the build found it. That library starts gnuplot in its turn; what
-/// its own marks cannot say (dashes, rotated words, sizes in print) reaches it as objects of ours in its
-/// axes, so that the picture is the same as gnuplot's own. Throws std::runtime_error where gnuplot is missing
-/// or nothing was drawn.
+/// Like plot::render, by Matplot++, if the build found it. That library starts gnuplot too. Its marks do not
+/// support dashes, rotated words and sizes in print, so custom objects in its axes draw them, and the
+/// picture is the same as gnuplot's. Throws std::runtime_error if gnuplot is missing or nothing was drawn.
 void render_with_matplot(const Figure& figure, const std::filesystem::path& path);
 
 }  // namespace spectra::plot

@@ -9,7 +9,7 @@
 
 namespace spectra::random {
 
-/// What a stream is for. Streams of different purposes never share a number.
+/// The purpose of a stream. Streams of different purposes never share a number.
 enum class Purpose : std::uint32_t {
     mixer = 1,       ///< entries and parameters of mixers
     branch = 2,      ///< entries of branches
@@ -23,8 +23,8 @@ enum class Purpose : std::uint32_t {
 /// Counter-based random numbers: Philox4x32-10 with key = seed and counter
 /// {block low, block high, sample, purpose << 24 | layer}.
 ///
-/// Entry k of a stream depends on (seed, purpose, layer, sample, k) alone, so a matrix is the same
-/// whichever thread draws it, and the layout equals cuRAND's (seed, subsequence, offset).
+/// Entry k of a stream depends only on (seed, purpose, layer, sample, k), so a matrix is the same
+/// whichever thread draws it. The counters match cuRAND's (seed, subsequence, offset).
 /// layer must be below 2^24.
 class Stream {
 public:
@@ -35,7 +35,7 @@ public:
     /// Uniform on (0, 1), 53 bits, never 0 or 1.
     double uniform();
 
-    /// Standard normal (Box-Muller; two to a Philox block).
+    /// Standard normal (Box-Muller; two per Philox block).
     double normal();
 
     /// Fills with standard normals; the same numbers as repeated normal() on a fresh stream.

@@ -8,7 +8,8 @@
 
 namespace spectra::report {
 
-/// A network's branch as named fields, the same in the result file and in JSON. What does not apply is empty.
+/// A network's branch as named fields, the same in the result file and in JSON. Fields that do not apply are
+/// empty.
 struct BranchFields {
     std::string branch;
     std::string activation = "none";
@@ -17,8 +18,8 @@ struct BranchFields {
     std::vector<double> sigma_w2;                  ///< L, activation
     std::vector<double> preactivation_variance;    ///< L, activation
     std::vector<std::vector<double>> pre, post;    ///< L×n, hyper-connection, also tied
-    std::vector<int> weights;          ///< L, tied: the set of every layer, where there are several
-    BranchLaw branch_singular_values;  ///< one set, or one per layer
+    std::vector<int> weights;                      ///< L, tied: the set of every layer, if there are several
+    BranchLaw branch_singular_values;              ///< one set, or one per layer
 };
 
 BranchFields branch_fields(const Network& network);

@@ -22,7 +22,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// A parameter of networks, and how it is said.
+/// A parameter of networks, and its wording.
 struct Parameter {
     const char* name;     ///< in files
     const char* heading;  ///< above a column
@@ -62,12 +62,12 @@ bool is_mixer(const Parameter& parameter) {
     return std::string(parameter.name) == "mixer";
 }
 
-/// Behind a comma where there is something before.
+/// Appends after a comma, unless the text is empty.
 void append(std::string& text, const std::string& words) {
     if (!words.empty()) text += (text.empty() ? "" : ", ") + words;
 }
 
-/// What all networks have in common.
+/// The parameters that all networks have in common.
 std::string common_words(const std::vector<Compared>& compared) {
     std::string words;
     for (const auto& parameter : parameters()) {
@@ -82,7 +82,7 @@ std::string common_words(const std::vector<Compared>& compared) {
     return words;
 }
 
-/// Mixer and whatever else differs.
+/// The mixer and all other parameters that differ.
 std::string row_words(const Run& run, const std::vector<Compared>& compared) {
     std::string words;
     for (const auto& parameter : parameters())
@@ -92,8 +92,8 @@ std::string row_words(const Run& run, const std::vector<Compared>& compared) {
 
 constexpr int last_column = std::numeric_limits<int>::max();
 
-/// Depths that networks of files bring along and no other has, each network one: several of them share a
-/// column, else most of its places would be empty.
+/// Depths that only networks from files have, one per network. If there are several, they share a column;
+/// otherwise most cells would be empty.
 std::set<int> own_depths(const std::vector<Compared>& compared) {
     std::map<std::string, std::set<int>> by_row;
     std::set<int> shared, own;
@@ -162,7 +162,7 @@ Table ranked_table(const std::vector<Compared>& compared) {
         return metrics ? metrics->*member : nan;
     };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        // What differs by rounding is equal.
+        // Differences by rounding do not count.
         const auto level = [&](std::size_t k) { return std::round(1e9 * metric(k, &Metrics::window)); };
         const double x = level(a), y = level(b);
         return std::isnan(y) ? !std::isnan(x) : x > y;

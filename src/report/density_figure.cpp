@@ -18,7 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double log_ten = std::numbers::ln10;
 
-/// Density per unit ln s over x = ln s; NaN where the line is interrupted.
+/// Density per unit ln s over x = ln s; NaN interrupts the line.
 struct Outline {
     std::vector<double> x, density_log;
 
@@ -54,7 +54,7 @@ Outline outline(const dyson::Theory& theory) {
     return line;
 }
 
-/// One theory as it is drawn.
+/// The drawn curve of one theory.
 struct Curve {
     const dyson::Theory* theory;
     Outline line;
@@ -75,7 +75,7 @@ double per_unit_s(double density_log, double log_s) {
     return std::exp(std::log(density_log) - log_s);
 }
 
-/// The range of s a law lives on.
+/// Extends a range to the support of a law.
 void include_law(Range& range, const Density& density) {
     for (const auto& band : density.support) {
         range.include(std::exp(band.log_lower));
@@ -92,8 +92,8 @@ const montecarlo::Simulation* simulated(const Report& report) {
     return report.simulation && !report.simulation->law.empty() ? &*report.simulation : nullptr;
 }
 
-/// The frame in s: from zero, or around the support where that is far from zero. A scalar theory
-/// that is far off may not squeeze the rest.
+/// The frame in s: from zero, or around the support if that is far from zero. A scalar theory
+/// that is far off must not compress the rest.
 Range linear_frame(const Report& report, const std::vector<Curve>& curves) {
     Range trusted, all;
     if (const auto* simulation = simulated(report)) {
@@ -131,7 +131,7 @@ Range log_frame(const Report& report, const std::vector<Curve>& curves) {
         for (const auto& atom : theory->law.density().atoms) range.include(atom.log_place);
     }
     if (const auto* simulation = simulated(report)) {
-        // Among the values whose place is known: zeros and rounding lie below.
+        // Only values at known positions: zeros and rounding lie below.
         const Spectrum& law = simulation->law;
         const double below = std::max(law.cdf(-infinity), law.cdf(law.log_floor(), true));
         if (below < 1) {
@@ -144,8 +144,8 @@ Range log_frame(const Report& report, const std::vector<Curve>& curves) {
     return {range.min - pad, range.max + pad};
 }
 
-/// Freedman and Diaconis' number of bins over a frame, kept within what an eye can use; more where
-/// the narrowest band would otherwise have less than three.
+/// Freedman and Diaconis' number of bins over a frame, limited to a readable number; more if
+/// the narrowest band would otherwise have fewer than three.
 int bin_count(double frame, double quartiles, double narrowest_band, double values, double most) {
     const double width =
         std::isfinite(quartiles) && quartiles > 0 ? 2 * quartiles / std::cbrt(values) : frame / 60;
@@ -182,7 +182,7 @@ plot::Series histogram(const Report& report, plot::Scale scale, const Range& fra
     for (int k = 0; k <= bins; ++k) {
         const double edge = frame.min + k * width;
         const double log_edge = linear ? std::log(std::max(edge, 0.0)) : edge;
-        // Below the floor the product's rounding decides, not the network.
+        // Below the floor the values are only rounding of the product.
         const bool untrusted = !linear && log_edge < law.log_floor();
         const double below = std::isfinite(log_edge) ? law.cdf(log_edge) : 0.0;
         if (k > 0) {
@@ -300,7 +300,7 @@ Range frame_of(const Report& report, const std::vector<Curve>& curves, plot::Sca
     return scale == plot::Scale::linear ? linear_frame(report, curves) : log_frame(report, curves);
 }
 
-/// What is drawn in a frame; the height of the panel is left open.
+/// The contents of a frame, without the height of the panel.
 plot::Panel framed_panel(const Report& report, const std::vector<Curve>& curves, plot::Scale scale, const Range& frame) {
     plot::Panel panel;
     const bool linear = scale == plot::Scale::linear;
@@ -355,7 +355,7 @@ std::vector<std::string> caption(const Report& report) {
     return lines;
 }
 
-/// The share of collapsed mass by the best source there is.
+/// The share of collapsed mass from the best available source.
 std::optional<double> collapsed_share(const Report& report) {
     const Metrics* const metrics = best_metrics(report.metrics);
     return metrics != nullptr ? std::optional(metrics->collapsed) : std::nullopt;
@@ -368,7 +368,7 @@ std::string panel_heading(const Report& report) {
     return (share ? percent(*share) + " collapsed" : "") + (certified ? "" : " !");
 }
 
-/// A frame for each column, or one for all.
+/// One frame per column, or one for all.
 std::vector<Range> shared_frames(const DensityGrid& grid, plot::Scale scale) {
     std::vector<Range> frames(grid.columns.size());
     for (std::size_t k = 0; k < grid.cells.size(); ++k) {
@@ -382,7 +382,7 @@ std::vector<Range> shared_frames(const DensityGrid& grid, plot::Scale scale) {
     return frames;
 }
 
-/// The largest mean height of a law over 1/120 of the frame: what an eye would call its height.
+/// The largest mean height of a law over 1/120 of the frame: its apparent height.
 double broad_height(const Spectrum& law, plot::Scale scale, const Range& frame) {
     constexpr int windows = 120;
     const double width = (frame.max - frame.min) / windows;
@@ -391,7 +391,7 @@ double broad_height(const Spectrum& law, plot::Scale scale, const Range& frame) 
         return std::isfinite(log_s) ? law.cdf(log_s) : 0.0;
     };
     double largest = 0;
-    // By half a window at a time, the part next to zero apart.
+    // In steps of half a window, without the region next to zero.
     for (int k = scale == plot::Scale::linear ? 18 : 0; k + 2 <= 2 * windows; ++k) {
         const double begin = frame.min + 0.5 * k * width;
         largest = std::max(largest, (below(begin + width) - below(begin)) / width);
@@ -399,8 +399,8 @@ double broad_height(const Spectrum& law, plot::Scale scale, const Range& frame) 
     return largest;
 }
 
-/// The height that a panel asks for in a grid: its densities' away from zero, approximations apart where
-/// there is anything else, and no more of a spike than three times what is broad.
+/// The height that a panel needs in a grid: that of its densities away from zero, without approximations if
+/// there is anything else, and at most three times the broad height for a spike.
 double wanted_height(const plot::Panel& panel, const Report& report, const std::vector<Curve>& curves,
                      const Range& frame) {
     constexpr double spike = 3;
@@ -415,7 +415,7 @@ double wanted_height(const plot::Panel& panel, const Report& report, const std::
     return broad > 0 ? std::min(shown, spike * broad) : shown;
 }
 
-/// The largest, but for a few panels that exceed the usual one by far: these are cut.
+/// The largest, except for a few panels that exceed the usual one by far: these are cut.
 double shared_height(std::vector<double> wanted) {
     constexpr double excess = 3;
     std::erase_if(wanted, [](double height) { return !(height > 0); });
@@ -453,7 +453,7 @@ plot::Figure density_grid(const DensityGrid& grid, plot::Scale scale) {
             panel = framed_panel(*grid.cells[k], curves, scale, frames[k % figure.columns]);
             for (auto& series : panel.series) {
                 if (series.mark == plot::Mark::filled_steps) series.label = "simulation", series.width = 0;
-                for (const char* words : {" theory", " (not certified"})  // said once for all, and above it
+                for (const char* words : {" theory", " (not certified"})  // stated once for all panels
                     series.label.resize(std::min(series.label.find(words), series.label.size()));
             }
             wanted.push_back(wanted_height(panel, *grid.cells[k], curves, frames[k % figure.columns]));

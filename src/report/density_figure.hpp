@@ -12,16 +12,16 @@
 namespace spectra::report {
 
 /// Two views of one density: ρ(s) over s, and the density per unit ln s over log10 s, which shows all
-/// scales. Simulated values are a grey histogram, the theories lines that differ in dash as well as
-/// in colour. Curves end in zero at the edges of the support and are not drawn across gaps; atoms
-/// are impulses with their mass written beside them. With eta > 0 the smoothed curve is drawn.
+/// scales. The simulation is a grey histogram; theories are lines that differ in dash as well as
+/// in colour. Curves end at zero at the edges of the support and are not drawn across gaps; atoms
+/// are impulses labelled with their mass. With eta > 0 the smoothed curve is drawn.
 ///
-/// Where mass has collapsed towards zero, ρ(s) is cut at the height it has away from zero. So is a peak too
-/// narrow to be seen that has a twentieth of the mass or more, at the height of the rest, with its mass
-/// beside it.
+/// If mass has collapsed towards zero, ρ(s) is cut at the height it has away from zero. A peak that is too
+/// narrow to be seen and has at least a twentieth of the mass is cut at the height of the rest and labelled
+/// with its mass.
 plot::Figure density_figure(const Report& report);
 
-/// Reports to be seen side by side.
+/// Reports to be shown side by side.
 struct DensityGrid {
     std::string title;                 ///< above all
     std::vector<std::string> caption;  ///< lines below all

@@ -13,7 +13,7 @@ std::string layers(int depth) {
     return depth == 1 ? "1 layer" : fmt::format("{} layers", depth);
 }
 
-/// With as many digits as it takes to tell it from what had to be kept.
+/// With as many digits as distinguish it from the share to be kept.
 std::string share_left(double left, double keep) {
     if (percent(left) != percent(keep)) return percent(left);
     for (int digits = 2; digits < 8; ++digits)
@@ -64,7 +64,7 @@ std::string terminal_page(const DepthReport& report, int columns, bool colour, b
     page.blank();
     page.verbatim(page.paint(
         page.text(fmt::format("{:>8}{:>16}", "layers", fmt::format("share ≥ {:.4g}", report.above))), "1"));
-    // Around the answer, and coarsely elsewhere.
+    // Finely around the answer, coarsely elsewhere.
     const auto& limit = report.limit;
     int shown = 0;
     for (const auto& p : limit.points) {

@@ -40,7 +40,7 @@ std::string ascii(std::string_view text) {
     return out;
 }
 
-/// Stands for a space at which no line is broken.
+/// Represents a non-breaking space.
 constexpr char no_break = '\x1f';
 
 /// A number stays with its "=" and its "%".
@@ -79,7 +79,7 @@ std::string cell(double value, std::size_t width) {
     return text;
 }
 
-/// "1.053 ± 0.004": digits as the error, above 0, allows.
+/// "1.053 ± 0.004": as many digits as the error (> 0) justifies.
 std::string with_error(double value, double error) {
     if (std::abs(value) < 1e-3 || std::abs(value) >= 1e5) return fmt::format("{:.3g} ± {:.1g}", value, error);
     const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 6);
@@ -123,7 +123,7 @@ void Page::entry(std::string_view label, std::string_view words, const char* cod
         std::string word = line.substr(begin, end - begin);
         begin = end + 1;
         if (length > 0 && length + 1 + width_of(word) > room) flush();
-        while (width_of(word) > room) {  // a word that no line holds
+        while (width_of(word) > room) {  // a word longer than a line
             std::size_t cut = 0, taken = 0;
             while (taken < room || (cut < word.size() && (word[cut] & 0xC0) == 0x80)) {
                 if ((word[cut] & 0xC0) != 0x80) ++taken;

@@ -5,23 +5,23 @@
 #include <string_view>
 #include <utility>
 
-/// How a page for a person is laid out, whatever it says.
+/// Formatting of a text page for users, independent of its contents.
 namespace spectra::report {
 
-/// Characters on the terminal, not bytes.
+/// Columns on the terminal, not bytes.
 std::size_t width_of(std::string_view text);
 
-/// With spaces after it, or before it, up to the width.
+/// Padded with spaces after it, or before it, up to the width.
 std::string padded(std::string_view text, std::size_t width);
 std::string right_padded(std::string_view text, std::size_t width);
 
 /// A number in less than `width` characters, with up to five digits.
 std::string cell(double value, std::size_t width);
 
-/// "1.053 ± 0.004": digits as the error, above 0, allows.
+/// "1.053 ± 0.004": as many digits as the error (> 0) justifies.
 std::string with_error(double value, double error);
 
-/// Collects lines, keeping to the width: at least 40 columns. Escape codes only with `colour`, characters
+/// Collects lines within the width, at least 40 columns. Uses escape codes only with `colour`, and characters
 /// beyond ASCII only with `unicode`.
 class Page {
 public:
@@ -29,15 +29,15 @@ public:
 
     std::size_t columns() const { return columns_; }
 
-    /// The words in what the page may show.
+    /// The words in the page's character set.
     std::string text(std::string_view words) const;
-    /// In a colour, by its escape code ("31").
+    /// In a colour, given by its escape code ("31").
     std::string paint(const std::string& words, const char* code) const;
 
     void blank() { out_ += '\n'; }
-    /// A line as it is.
+    /// A line, unchanged.
     void verbatim(std::string line);
-    /// A label and words after it, continued below their beginning.
+    /// A label followed by words; further lines are indented like the first word.
     void entry(std::string_view label, std::string_view words, const char* code = nullptr);
 
     std::string take() { return std::move(out_); }

@@ -31,8 +31,8 @@ double mean_height(const plot::Series& series, double from, double to) {
 namespace {
 
 std::vector<Peak> peaks_of(const plot::Series& line, const plot::Axis& axis) {
-    constexpr int columns = 200;         // a millimetre holds three
-    constexpr double least_mass = 0.05;  // edges where a density has an inverse square root have less
+    constexpr int columns = 200;         // three per millimetre
+    constexpr double least_mass = 0.05;  // inverse-square-root edges of a density have less
     const double min = axis.min, step = (axis.max - min) / columns;
     std::vector<double> mean(columns), highest(columns, 0.0);
     for (std::size_t k = 0; k < line.x.size(); ++k) {
@@ -60,7 +60,7 @@ std::vector<Peak> peaks_of(const plot::Series& line, const plot::Axis& axis) {
     return peaks;
 }
 
-/// Largest height of a series at places within [min, max], bins that hold an atom and peaks apart.
+/// Largest height of a series within [min, max], without bins that hold an atom and without peaks.
 double top(const plot::Series& series, double min, double max, const std::vector<double>& atoms,
            const std::vector<Peak>& peaks) {
     const bool bars = series.mark == plot::Mark::filled_steps;
@@ -86,7 +86,7 @@ bool is_doubtful(const plot::Series& series) {
     return series.mark == plot::Mark::line && series.dash != plot::Dash::solid;
 }
 
-/// The height of a panel: the data's, with approximations allowed at most `stretch` times the rest.
+/// The height of a panel: that of the data, with approximations limited to `stretch` times the rest.
 double panel_height(const plot::Panel& panel, double min, double max, const std::vector<double>& atoms,
                     double stretch, const std::vector<Peak>& peaks = {}) {
     double trusted = 0, all = 0;
@@ -100,7 +100,7 @@ double panel_height(const plot::Panel& panel, double min, double max, const std:
 
 constexpr double away_from_zero = 0.08;
 
-/// Of the lines to be trusted; next to zero a density that rises has collapsed (Height).
+/// Peaks of the reliable lines; a density that rises next to zero has collapsed (Height).
 std::vector<Peak> peaks_of(const plot::Panel& panel) {
     const bool from_zero = panel.x.scale == plot::Scale::linear && panel.x.min == 0;
     const double least = from_zero ? away_from_zero * panel.x.max : panel.x.min;

@@ -4,28 +4,28 @@
 
 #include <vector>
 
-/// How high a panel of densities is drawn.
+/// The height of a panel of densities.
 namespace spectra::report {
 
-/// Mean height of a series between two places; a line's gaps count as nothing.
+/// Mean height of a series between two positions; gaps of a line count as zero.
 double mean_height(const plot::Series& series, double from, double to);
 
-/// Where a line is too narrow to be seen, far above the rest of it and has a good part of the mass: nearly an
-/// atom.
+/// A region where a line is too narrow to be seen, far above the rest, and has a large share of the mass:
+/// nearly an atom.
 struct Peak {
     double from, to, mass, height;
 };
 
-/// The height of a panel, and the one away from zero where mass has collapsed towards it.
+/// The height of a panel, and the height away from zero if mass has collapsed towards it.
 struct Height {
     double full = 0, away = 0;
-    std::vector<Peak> peaks;  ///< that go beyond it
+    std::vector<Peak> peaks;  ///< that exceed it
     bool collapsed() const { return away > 0 && full > 2.5 * away; }
     double shown() const { return collapsed() ? away : full; }
 };
 
-/// The data's, approximations allowed at most `stretch` times the rest, bins that hold one of the `atoms`
-/// (places on the axis) apart. `cut`: without peaks.
+/// The height of the data, with approximations limited to `stretch` times the rest, without bins that hold
+/// one of the `atoms` (positions on the axis). `cut`: without peaks.
 Height height_of(const plot::Panel& panel, const std::vector<double>& atoms, double stretch, bool cut);
 
 }  // namespace spectra::report

@@ -29,7 +29,7 @@ void compare(Report& report) {
         const auto& simulation = *report.simulation;
         laws.emplace_back(Source::montecarlo, &simulation.law);
         Metrics metrics = simulation.law.metrics();
-        if (!simulation.law.is_empirical()) {  // a histogram knows these to a bin; the sampler knows them
+        if (!simulation.law.is_empirical()) {  // a histogram gives these to a bin, the sampler exactly
             metrics.mean_square = simulation.mean_square;
             metrics.smallest = simulation.smallest;
             metrics.largest = simulation.largest;

@@ -21,7 +21,7 @@
 
 namespace spectra::report {
 
-/// Where a result came from.
+/// The origin of a result.
 struct Provenance {
     std::string program_version;   ///< of the program that computed it
     std::string git;               ///< commit of that program
@@ -31,7 +31,7 @@ struct Provenance {
     std::string description = {};  ///< of everything the numbers depend on, where that is kept
 };
 
-/// Everything one run found: the one thing that is written, drawn, printed and serialised.
+/// All results of one run, which are written, drawn, printed and serialised from here.
 struct Report {
     Provenance provenance;                            ///< where the result came from
     Network network;                                  ///< what was asked about
@@ -49,7 +49,7 @@ struct Report {
     std::vector<std::string> files;
 };
 
-/// What a search for the deepest network found.
+/// The results of a search for the deepest network.
 struct DepthReport {
     Provenance provenance;                 ///< where the result came from
     std::string title;                     ///< one line: "bistochastic, n = 4, Lσ² = 0.05, seed 1"
@@ -63,7 +63,7 @@ struct DepthReport {
     std::vector<std::string> files;        ///< files written, in order
 };
 
-/// The place of a share u of the draws' limits, in order: 0 the shallowest, ½ the median, 1 the deepest.
+/// The quantile u of the limits of all draws: 0 the shallowest, ½ the median, 1 the deepest.
 double limit_quantile(const DepthReport& report, double u);
 
 /// Computes metrics of every source and agreement of every pair, in place.

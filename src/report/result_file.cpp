@@ -86,7 +86,7 @@ void write_network(h5::File& file, const Network& network) {
         write_table(file, "network/branch_singular_values", fields.branch_singular_values);
 }
 
-/// Continuous mass below the first point of a theory's curve, atoms apart.
+/// Continuous mass below the first point of a theory's curve, without atoms.
 double mass_below_range(const dyson::Theory& theory) {
     const Density& density = theory.law.density();
     const auto& points = theory.curve.log_s;
@@ -240,9 +240,9 @@ void write_metrics(h5::File& file, const Report& report) {
     }
 }
 
-// Reading, for people: what is not there is left out.
+// Reading, for users: missing entries are left out.
 
-/// Text of a file that may not be ours, fit for a line of the page.
+/// Text from a file that another program may have written, safe for a line of the page.
 std::string shown(const std::optional<std::string>& text, const char* otherwise) {
     return text ? printable(*text) : otherwise;
 }
@@ -291,7 +291,7 @@ void describe_theory(std::string& page, const h5::File& file, const std::string&
     }
     if (file.is_dataset(group + "/atoms")) {
         const auto atoms = file.read_doubles(group + "/atoms", shape);
-        constexpr std::size_t shown = 64;  // a small file can promise a million
+        constexpr std::size_t shown = 64;  // a small file can declare a million
         for (std::size_t k = 0; 2 * k + 1 < atoms.size() && k < shown; ++k) {
             append(page, "", fmt::format("atom at {:.4g}, mass {:.6g}", atoms[2 * k], atoms[2 * k + 1]));
         }
@@ -299,7 +299,7 @@ void describe_theory(std::string& page, const h5::File& file, const std::string&
     }
 }
 
-/// What was asked of a theory beside the law.
+/// The results of a theory beside the law.
 void describe_design(std::string& page, const h5::File& file) {
     if (const auto metrics = file.children("theory/ov/sensitivity"); !metrics.empty())
         append(page, "", fmt::format("sensitivities of {}", fmt::join(metrics, ", ")));
@@ -369,7 +369,7 @@ void describe_agreement(std::string& page, const h5::File& file) {
     }
 }
 
-/// What spectra train wrote.
+/// The results of spectra train.
 void describe_training(std::string& page, const h5::File& file) {
     page += fmt::format("\ntraining\n  {}, {}: {}\n", shown(file.string_attribute("training", "task"), "?"),
                         shown(file.string_attribute("training", "architecture"), "?"),
@@ -437,7 +437,7 @@ void write_result_file(const DepthReport& report, const std::filesystem::path& p
 
 void write_result_file(const Report& report, const std::filesystem::path& path,
                        const std::function<void(h5::File&)>& more) {
-    AtomicFile destination(path);  // first: a folder that cannot be written is found before the work
+    AtomicFile destination(path);  // first, to detect a folder that cannot be written before the work
     h5::File file = h5::File::create(path);
     write_provenance(file, report.provenance);
     if (report.network.depth() > 0) write_network(file, report.network);

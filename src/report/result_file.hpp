@@ -6,15 +6,15 @@
 ///     / attributes            format = "jacobian-spectra", format_version = 1, program_version, git,
 ///                             command, created, seed
 ///     /network                attributes streams, width, depth, mixer, branch, activation, title; `mixers`
-///                             (L,n,n), `sigma2` (L), and what applies of branch_fields.hpp
+///                             (L,n,n), `sigma2` (L), and the fields of branch_fields.hpp that apply
 ///     /theory/<method>        `s`, `log_s`, `density`, `density_log` (K), `g`, `omega` (K,2), `residual`,
 ///                             `iterations`, `certified` (K), `support` (m,2) and `atoms` (a,2: place, mass)
 ///                             in s; `log_support` and `log_atoms`, the same in ln s; attributes mass,
 ///                             mean_square, mass_below_range, eta, seconds and the rest of dyson::Summary;
-///                             where the points are the law's own grid `weight`, `cumulative` (K): Σ
-///                             weight·density_log·f = ∫ f dF; elsewhere (a grid of the user's, eta > 0) group
+///                             if the points are the law's own grid: `weight`, `cumulative` (K), with Σ
+///                             weight·density_log·f = ∫ f dF; otherwise (a user's grid, eta > 0): group
 ///                             `law` with `log_s`, `density_log`, `weight`, `cumulative` of the law itself
-///     /theory/ov/sensitivity/<metric>   `sigma2` (L), `mixers` (L,n,n): derivatives by them;
+///     /theory/ov/sensitivity/<metric>   `sigma2` (L), `mixers` (L,n,n): derivatives with respect to them;
 ///                             attributes total_noise, certified
 ///     /theory/ov/average      `log_s`, `density_log_mean`, `density_log_std` (cells in ln s); attributes
 ///                             draws, certified, mass_below_range; groups `mean` and `std` with the metrics
@@ -63,7 +63,7 @@ std::string describe_result_file(const h5::File& file, const std::string& name);
 void write_provenance(h5::File& file, const Provenance& provenance);
 /// L matrices of one size as a dataset (L,n,n).
 void write_matrices(h5::File& file, const std::string& path, const std::vector<Eigen::MatrixXd>& matrices);
-/// Rows as a dataset; shorter ones are filled up with NaN.
+/// Rows as a dataset; shorter ones are padded with NaN.
 void write_table(h5::File& file, const std::string& path, const std::vector<std::vector<double>>& rows);
 /// \endcond
 

@@ -58,7 +58,7 @@ public:
     }
     bool has(const std::string& object) const { return file_.exists(path(object)); }
 
-    /// Σ σ_l² to twelve digits: the same for all networks of one total noise, whatever their depth.
+    /// Σ σ_l² to twelve digits: the same for all networks with the same total noise, whatever their depth.
     double total_noise() const {
         h5::Shape shape;
         double sum = 0;
@@ -129,7 +129,7 @@ PairAgreement read_agreement(const Reader& in) {
     return all;
 }
 
-/// Can these be a run's numbers? Files may have been changed since they were written.
+/// Can these be the numbers of a run? Files may have been changed since they were written.
 bool sound(const Run& run) {
     if (run.depth < 1 || run.streams < 1 || run.width < 1 || run.samples < 0 || !(run.noise >= 0)) return false;
     const auto is_share = [](double x) { return x >= 0 && x <= 1 + 1e-9; };
@@ -307,12 +307,12 @@ Run read_run(const h5::File& file, const StoredRun& stored) {
 
 void write_runs_file(RunsReport& report, const std::vector<StoredRun>& stored,
                      const std::filesystem::path& path) {
-    AtomicFile destination(path);  // first: a folder that cannot be written is found before the work
+    AtomicFile destination(path);  // first, to detect a folder that cannot be written before the work
     h5::File file = h5::File::create(path);
     write_provenance(file, report.provenance);
     file.make_group("runs");
     report.runs.clear();
-    // A file that holds many is opened once.
+    // A file with many runs is opened once.
     std::map<std::filesystem::path, h5::File> shared;
     for (const auto& run : stored) {
         const auto add = [&](const h5::File& source) {

@@ -12,17 +12,17 @@ namespace spectra::h5 {
 class File;
 }
 
-/// Results of many networks, and the file that holds them:
+/// Results of many networks, and their file:
 ///
 ///     / attributes       those of every result file (result_file.hpp)
-///     /runs/<name>       one network, laid out as a result file of its own, root attributes and all
-///     /summary           a table with a row a network, in the order they were asked for
+///     /runs/<name>       one network, with the structure of a result file, root attributes included
+///     /summary           a table with one row per network, in the requested order
 ///
-/// Every network is first a result file of its own, written as soon as it is computed; they are brought
-/// together at the end. Nothing that was finished is lost on the way.
+/// Every network is first written to its own result file, as soon as it is computed; the files are merged
+/// at the end. An interruption loses no finished network.
 namespace spectra::report {
 
-/// Where the results of one network are.
+/// The location of the results of one network.
 struct StoredRun {
     std::string name;
     std::filesystem::path file;
@@ -36,19 +36,19 @@ struct Run {
     int depth = 0, streams = 0, width = 0;
     double noise = 0;  ///< Σ σ_l², to twelve digits
     std::uint64_t seed = 1;
-    bool certified = true;            ///< everything that can be
-    std::vector<std::string> doubts;  ///< what is not: "ov", "green", …
+    bool certified = true;            ///< everything that can be certified
+    std::vector<std::string> doubts;  ///< what is not certified: "ov", "green", …
     int samples = 0;
     SourceMetrics metrics;
     PairAgreement agreement;
 };
 
-/// A run that ended without results, and why.
+/// A run that ended without results, and the reason.
 struct FailedRun {
     std::string name, reason;
 };
 
-/// Everything a command over many networks found.
+/// All results of a command over many networks.
 struct RunsReport {
     Provenance provenance;
     std::vector<Run> runs;
@@ -56,29 +56,29 @@ struct RunsReport {
     std::vector<std::string> files;
 };
 
-/// The description (Provenance) that is stored with a run. Nothing where there is no such run, or its file
-/// is none of ours or damaged. Never throws.
+/// The description (Provenance) that is stored with a run. Nothing if the run does not exist, or its file
+/// is damaged or not a result file. Never throws.
 std::optional<std::string> stored_description(const StoredRun& stored);
-/// The same of an open file, whatever `stored.file` says.
+/// The same for an open file, ignoring `stored.file`.
 std::optional<std::string> stored_description(const h5::File& file, const StoredRun& stored);
 
-/// What is said of a stored run. Throws std::invalid_argument, in one line, where the file cannot be read.
+/// The summary of a stored run. Throws std::invalid_argument, in one line, if the file cannot be read.
 Run read_run(const StoredRun& stored);
-/// The same of an open file, whatever `stored.file` says.
+/// The same for an open file, ignoring `stored.file`.
 Run read_run(const h5::File& file, const StoredRun& stored);
 
-/// Brings runs together in one file and fills `report.runs`. `path` may be one of the files the runs come
-/// from. A reader never sees half a file, and on failure (std::runtime_error) an earlier one is untouched.
+/// Merges runs into one file and fills `report.runs`. `path` may be one of the files the runs come from. A
+/// reader never sees an incomplete file, and on failure (std::runtime_error) an earlier one stays unchanged.
 void write_runs_file(RunsReport& report, const std::vector<StoredRun>& stored,
                      const std::filesystem::path& path);
 
-/// The summary as comma-separated values: a line of names, a line a network, numbers with all their digits.
+/// The summary as comma-separated values: one line of names, one line per network, numbers with all digits.
 std::string summary_csv(const RunsReport& report);
 
 /// `runs` (each with `name`, its parameters, `certified`, `metrics`, `agreement`), `failed`, `files`.
 std::string to_json(const RunsReport& report);
 
-/// The summary as a table for a person, the first `rows` of it.
+/// The summary as a table for users, with the first `rows` rows.
 std::string terminal_page(const RunsReport& report, int columns, bool colour, bool unicode,
                           std::size_t rows = 60);
 

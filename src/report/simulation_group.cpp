@@ -36,7 +36,7 @@ void write_histogram(h5::File& file, const Simulation& simulation) {
     file.write_attribute(group, "collapsed_squares", simulation.collapsed.squares);
 }
 
-/// Reads what must be there.
+/// Reads required entries.
 class Reader {
 public:
     Reader(const h5::File& file, const std::string& name) : file_(file), name_(name) {}
@@ -57,8 +57,8 @@ private:
     template <class T>
     T found(const std::optional<T>& value, const char* name) const {
         if (value) return *value;
-        throw std::invalid_argument(fmt::format(
-            "{}: its simulation cannot be continued (no attribute {} in /{})", name_, name, group));
+        throw std::invalid_argument(
+            fmt::format("{}: its simulation cannot be resumed (no attribute {} in /{})", name_, name, group));
     }
 
     const h5::File& file_;
@@ -116,13 +116,13 @@ std::optional<Simulation> read_simulation(const std::filesystem::path& path, std
 std::optional<Simulation> read_simulation(const h5::File& file, const std::string& name, std::size_t most_values) {
     const Reader reader(file, name);
     if (!is_result_file(file))
-        throw std::invalid_argument(name + ": not a result file of spectra; nothing to continue");
+        throw std::invalid_argument(name + ": not a spectra result file; nothing to resume");
     if (!reader.file().is_group(group)) return {};
     Simulation out;
     const auto samples = reader.integer("samples");
     if (samples < 0 || samples > std::numeric_limits<int>::max())
         throw std::invalid_argument(
-            fmt::format("{}: its simulation cannot be continued ({} samples)", name, samples));
+            fmt::format("{}: its simulation cannot be resumed ({} samples)", name, samples));
     out.samples = static_cast<int>(samples);
     if (out.samples == 0) return {};
     out.device = reader.text("device");

@@ -23,7 +23,7 @@ public:
     bool has(const std::string& path) const { return file_.exists(prefix_ + path); }
     std::vector<double> doubles(const std::string& path) const {
         h5::Shape shape;
-        // Singular values are the largest set there is.
+        // Singular values are the largest dataset.
         constexpr std::size_t most = std::size_t{1} << 28;
         return has(path) ? file_.read_doubles(prefix_ + path, shape, most) : std::vector<double>();
     }
@@ -41,7 +41,7 @@ public:
     [[noreturn]] void refuse(const std::string& path, const std::string& what) const {
         throw std::invalid_argument(name_ + ": " + prefix_ + path + ": " + what);
     }
-    /// What `make` makes of numbers at `path`, which may be those of no law.
+    /// The law that `make` builds from the numbers at `path`, which may be invalid.
     template <class Make>
     Spectrum law(const std::string& path, const Make& make) const {
         try {
@@ -139,7 +139,7 @@ montecarlo::Simulation read_simulation(const Reader& in) {
     return out;
 }
 
-/// What was expected of any theory that was compared with the simulation: the same for all.
+/// The expected distance of a theory from the simulation: the same for all theories.
 std::optional<montecarlo::ExpectedDistance> read_expected(const Reader& in, const Run& run) {
     const std::string group = "metrics/agreement";
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();

@@ -24,7 +24,7 @@ Report read_result_file(const std::filesystem::path& path);
 struct StoredRun;
 /// The same of a run of a file of many (runs_file.hpp), without the check of the format.
 Report read_report(const StoredRun& stored);
-/// The same of an open file; `stored.file` stands for it in messages.
+/// The same for an open file; `stored.file` stands for it in messages.
 Report read_report(const h5::File& file, const StoredRun& stored);
 /// \endcond
 

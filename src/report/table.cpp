@@ -21,7 +21,7 @@ std::string escaped(const std::string& text, char special, const std::string& by
     return out;
 }
 
-/// What a table says, in LaTeX: commands escaped, Greek letters and signs as mathematics, powers of ten set.
+/// Text in LaTeX: commands escaped, Greek letters and signs in math mode, powers of ten typeset.
 std::string latex(const std::string& text) {
     static constexpr std::array<std::pair<const char*, const char*>, 12> signs = {{{"W1", "$W_1$"},
                                                                                    {"σ²", "$\\sigma^2$"},

@@ -72,13 +72,13 @@ void add_computed(Page& page, const Report& report) {
     }
 }
 
-/// "1.053 ± 0.004", where the error is known.
+/// "1.053 ± 0.004", if the error is known.
 std::string simulated_mean_square(const Page& page, const Report& report) {
     if (!report.simulation || !(report.simulation->mean_square_error > 0)) return "";
     return page.text(with_error(report.simulation->mean_square, report.simulation->mean_square_error));
 }
 
-/// What a metric is called on this page.
+/// The label of a metric on this page.
 std::string metric_label(const std::string& name) {
     if (name == "mean_square") return "mean square";
     if (name == "log_mean") return "mean of ln s";
@@ -86,7 +86,7 @@ std::string metric_label(const std::string& name) {
     return "share below 0.1";
 }
 
-/// The largest in modulus, and its number; NaN counts as nothing.
+/// The value of largest modulus, and its index; NaN is ignored.
 template <class Values>
 std::pair<Eigen::Index, double> largest_of(const Values& values) {
     Eigen::Index at = 0;
@@ -95,7 +95,8 @@ std::pair<Eigen::Index, double> largest_of(const Values& values) {
     return {at, values(at)};
 }
 
-/// By total noise, the layer whose noise matters most, the entry of a mixer that does.
+/// Derivatives with respect to the total noise, the noise of the most important layer, and the most important
+/// entry of a mixer.
 void add_sensitivity(Page& page, const Report& report) {
     constexpr std::size_t label = 24, number = 12, place = 14;
     const bool roomy = page.columns() >= label + 3 * number + 2 * place;
@@ -212,8 +213,8 @@ void add_agreement(Page& page, const Report& report) {
     }
     if (!report.expected || !report.simulation) return;
     const auto& e = *report.expected;
-    page.entry("", fmt::format("Of a right theory N = {} and {} samples alone explain W1 = {}, {} in ln s, "
-                               "KS = {} (from simulations of widths {} and {}).",
+    page.entry("", fmt::format("Expected from finite width and sampling alone (N = {}, {} samples): W1 = {}, "
+                               "{} in ln s, KS = {} (from simulations of widths {} and {}).",
                                report.network.size(), report.simulation->samples,
                                with_error(e.wasserstein1.mean, e.wasserstein1.deviation),
                                with_error(e.wasserstein1_log.mean, e.wasserstein1_log.deviation),
@@ -221,9 +222,9 @@ void add_agreement(Page& page, const Report& report) {
                                e.widths[0], e.widths[1]));
 }
 
-/// Will gradients survive this depth? By the best source there is.
+/// Will gradients survive this depth? From the best available source.
 void add_answer(Page& page, const Report& report) {
-    // Only a certified theory answers; a simulation otherwise.
+    // From a certified theory, otherwise from the simulation.
     const Metrics* metrics = nullptr;
     for (const auto source : {Source::ov, Source::montecarlo, Source::scalar}) {
         const bool uncertified =
@@ -254,7 +255,7 @@ void add_answer(Page& page, const Report& report) {
                "1");
 }
 
-/// At most `count` round places on an axis, with what to write there.
+/// At most `count` round positions on an axis, with their labels.
 std::vector<std::pair<double, std::string>> ticks(const plot::Axis& axis, std::size_t count) {
     const double most = static_cast<double>(std::max<std::size_t>(count, 2));
     const double rough = (axis.max - axis.min) / most;
@@ -301,7 +302,7 @@ void add_plot(Page& page, const Report& report) {
     }
     height = std::min(height, panel.y.max);
     const double step = (panel.x.max - panel.x.min) / static_cast<double>(columns);
-    // The theory everybody should see is drawn last.
+    // The most important theory is drawn last, on top.
     for (const int turn : {0, 1, 2}) {
         for (const auto& series : panel.series) {
             const bool bars = series.mark == plot::Mark::filled_steps;
@@ -345,7 +346,7 @@ void add_plot(Page& page, const Report& report) {
         }
         page.verbatim(line);
     }
-    // Labels below the axis, each centred under its tick where there is room.
+    // Labels below the axis, each centred under its tick if there is room.
     std::vector<bool> ticked(columns, false);
     std::string labels(columns, ' ');
     std::size_t free = 0;

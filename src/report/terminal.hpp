@@ -14,18 +14,18 @@ namespace spectra::report {
 /// Whether the locale of the environment (LC_ALL, LC_CTYPE, LANG) is UTF-8.
 bool locale_is_utf8();
 
-/// The report as a page for a person: what was computed, metrics side by side, how far theory and
-/// simulation agree, the density as a small plot, where the files are.
+/// The report as a text page: what was computed, metrics side by side, the agreement of theory and
+/// simulation, the density as a small plot, the names of the files.
 ///
 /// No line is wider than `columns` (at least 40), except file names, which are never broken. Escape
 /// codes only with `colour`, characters beyond ASCII only with `unicode`.
 ///
-/// In words, two laws "agree" where their Wasserstein-1 distance is at most 1 % of the root mean square
+/// In words, two laws "agree" if their Wasserstein-1 distance is at most 1 % of the root mean square
 /// singular value and at most 0.1 in ln s; they are "close" up to 3 % and 0.3. Simulation at N = 100
 /// is within half of the first.
 std::string terminal_page(const Report& report, int columns, bool colour, bool unicode = locale_is_utf8());
 
-/// The answer to how deep a network can go: the depths evaluated, one sentence, where the file is.
+/// The result of a search for the deepest network: the depths evaluated, one sentence, the name of the file.
 std::string terminal_page(const DepthReport& report, int columns, bool colour,
                           bool unicode = locale_is_utf8());
 

@@ -23,7 +23,7 @@ constexpr const char* blue = "#0072B2";
 constexpr const char* orange = "#D55E00";
 constexpr const char* green = "#009E73";
 
-/// The density with respect to ln s of laws in equal shares, on a grid.
+/// The density with respect to ln s of an equal mixture of laws, on a grid.
 std::vector<double> density_over(const Prediction& p, const std::vector<double>& log_s) {
     std::vector<double> density(log_s.size(), 0.0);
     for (const auto& theory : p.theories)
@@ -32,7 +32,7 @@ std::vector<double> density_over(const Prediction& p, const std::vector<double>&
     return density;
 }
 
-/// From where to where most of the laws is, in ln s.
+/// The range in ln s that contains most of the laws.
 std::pair<double, double> log_range(const Validation& v) {
     double low = INFINITY, high = -INFINITY;
     const auto include = [&](const Spectrum& law) {
@@ -64,7 +64,7 @@ plot::Series histogram(const std::vector<double>& values, double low, double hig
     return s;
 }
 
-/// Up to what height a panel is drawn: of the histogram and the last curve; spikes at edges are cut.
+/// The height of a panel: that of the histogram and the last curve; spikes at edges are cut.
 double height_of(const plot::Panel& panel) {
     double height = 0;
     for (const auto& s : panel.series) {

@@ -44,7 +44,7 @@ std::string words_of(const std::vector<Requirement>& requirements) {
 
 // ---- result file ---------------------------------------------------------------------------------
 
-/// A value of every connection.
+/// One value per connection.
 template <class Rows, class Get>
 void write_column(h5::File& file, const std::string& path, const Rows& rows, Get get) {
     std::vector<double> values;
@@ -142,7 +142,7 @@ std::string column_name(Part part) {
     return part == Part::mixers ? "mixers alone" : "isotropic";
 }
 
-/// Errors need no more.
+/// Two digits are enough for errors.
 Metrics two_digits(Metrics error) {
     for (const auto& metric : metric_names) {
         auto& value = error.*metric.member;

@@ -10,15 +10,14 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Widest interval in ln s that the quadrature takes at once: four nodes are exact to rounding for a
-/// cubic times e^x there.
+/// Widest interval in ln s for one quadrature: four nodes are exact to rounding for a cubic times e^x there.
 constexpr double widest = 0.5;
 
 /// A tail is followed until e^{−36} of its mass is left.
 constexpr double negligible_log = 36;
 
-/// One law, walked from left to right: F = continuous piece + steps, on the interval that starts at
-/// the place last reached.
+/// One law, traversed from left to right: F = continuous piece + steps, on the interval that starts at
+/// the last position reached.
 class Walker {
 public:
     explicit Walker(const Spectrum& law) : law_(&law), pieces_(&law.continuous().pieces) {
@@ -46,7 +45,7 @@ public:
         return pieces_->empty() ? step : std::max(step, pieces_->back().upper);
     }
 
-    /// The next place after the one reached where F is not smooth, ∞ if there is none.
+    /// The next position where F is not smooth, ∞ if there is none.
     double next() const { return std::min(next_step(), next_knot()); }
 
     /// Enters the interval that begins at x.
@@ -117,7 +116,7 @@ public:
         out.log_floor = floor;
         const double lowest = std::min(a_.start(), b_.start());
         const double zero_gap = a_.at_zero() - b_.at_zero();
-        if (lowest == infinity) {  // both laws are s = 0
+        if (lowest == infinity) {  // all mass of both laws is at s = 0
             out.wasserstein1 = 0;
             out.wasserstein1_log = 0;
             out.kolmogorov_smirnov = std::abs(zero_gap);
@@ -167,7 +166,7 @@ private:
         if (a_.constant() && b_.constant()) {
             const double d = std::abs(difference(from));
             sums.log += d * (to - from);
-            // e^to − e^from without cancellation; a plain difference where expm1 would overflow.
+            // e^to − e^from without cancellation; a plain difference if expm1 would overflow.
             const double width = to - from;
             sums.linear += d * (width < 1 ? std::exp(from - reference_) * std::expm1(width)
                                           : std::exp(to - reference_) - std::exp(from - reference_));
@@ -184,7 +183,7 @@ private:
         }
     }
 
-    /// Gauss-Legendre with four nodes; where the sign changes, each side on its own.
+    /// Gauss-Legendre with four nodes; if the sign changes, each side separately.
     void smooth(double from, double to, Sums& sums) const {
         std::array<double, 6> place{from, 0, 0, 0, 0, to};
         std::array<double, 6> value{};
@@ -277,8 +276,8 @@ private:
     double reference_;  // the highest point of both: e^{x − reference} never overflows
 };
 
-/// Values that belong to an atom of the other law come out beside it, by rounding: put in their place, they
-/// are not counted as half of the atom's mass on the wrong side.
+/// Values that belong to an atom of the other law lie beside it by rounding. Moved onto the atom, they do not
+/// count as half of its mass on the wrong side.
 Spectrum settled(const Spectrum& values, const Spectrum& law) {
     constexpr double rounding = 1e-10;
     if (!values.is_empirical() || law.density().atoms.empty()) return values;
@@ -295,7 +294,7 @@ Agreement agreement(const Spectrum& a, const Spectrum& b) {
     if (a.empty() || b.empty()) return {};
     Agreement out = Sweep(settled(a, b), settled(b, a)).run(std::max(a.log_floor(), b.log_floor()));
     for (const Spectrum* law : {&a, &b}) {
-        // {ln s < floor}, and {ln s ≤ −∞} where there is none.
+        // {ln s < floor}, and {ln s ≤ −∞} if there is none.
         out.left_out += law->count_below(std::max(out.log_floor, -std::numeric_limits<double>::max()));
     }
     return out;

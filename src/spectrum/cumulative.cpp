@@ -91,7 +91,7 @@ Cumulative continuous_part(const Density& density) {
     std::vector<Node> knots;
     knots.reserve(count + 2 * bands.size() + 1);
 
-    // Below the first node: the tail, a lower edge, or mass whose place is not known (a step).
+    // Below the first node: the tail, a lower edge, or mass at an unknown position (a step).
     if (density.tail_exponent > 0 && density.mass_below > 0) {
         out.tail_exponent = density.tail_exponent;
         out.tail_mass = nodes.front().f;

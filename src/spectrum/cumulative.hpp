@@ -10,12 +10,12 @@
 
 namespace spectra {
 
-/// The continuous part of a distribution function in x = ln s, atoms apart: cubic pieces that touch
-/// each other, constant above the last, and below the first either 0 or an exponential
+/// The continuous part of a distribution function in x = ln s, without atoms: adjoining cubic pieces,
+/// constant above the last, and below the first either 0 or an exponential
 /// tail_mass·e^{tail_exponent (x − x_0)}.
 ///
-/// Every piece is a cubic Hermite polynomial whose end slopes are limited to the disc
-/// α² + β² ≤ 9 of Fritsch and Carlson (SIAM J. Numer. Anal. 17, 238 (1980)), so it never decreases.
+/// Every piece is a cubic Hermite polynomial with end slopes limited to the disc α² + β² ≤ 9 of Fritsch and
+/// Carlson (SIAM J. Numer. Anal. 17, 238 (1980)), so it never decreases.
 struct Cumulative {
     /// One cubic piece.
     struct Piece {
@@ -53,13 +53,13 @@ struct Cumulative {
     double tail_value(double x) const;
 };
 
-/// Through the density's nodes, less the atoms below them, with its values as slopes. The edges of its
-/// support are further nodes with zero slope: F is constant in a gap, and the mass that the neighbouring
-/// nodes leave to the two edges of a gap is shared in proportion to (2/3)·density·distance, what a
-/// square-root edge holds.
+/// Interpolates the density's nodes, minus the atoms below them, with its values as slopes. The edges of its
+/// support are further nodes with zero slope, and F is constant in a gap. The mass between the neighbouring
+/// nodes and the two edges of a gap is shared in proportion to (2/3)·density·distance, the mass of a
+/// square-root edge.
 Cumulative continuous_part(const Density& density);
 
-/// Straight between the edges: counts[i] / total between edges[i] and edges[i + 1].
+/// Linear between the edges: counts[i] / total between edges[i] and edges[i + 1].
 Cumulative piecewise_linear(const std::vector<double>& edges, const std::vector<double>& counts,
                             double total);
 

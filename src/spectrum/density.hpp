@@ -14,7 +14,7 @@ struct Density {
     std::vector<double> density_log;  ///< dF/dx at x_k
     std::vector<double> weight;       ///< Σ weight·density_log·f(x_k) = ∫ f dF over the grid's range
     std::vector<double> cumulative;   ///< F(x_k): mass below the range and atoms at or below x_k included
-    double mass_below = 0;            ///< continuous mass below the range, atoms apart
+    double mass_below = 0;            ///< continuous mass below the range, without atoms
     double tail_exponent = 0;         ///< dF/dx ~ e^{tail_exponent·x} below the range; 0: nothing there
 
     /// An interval that the continuous part fills.

@@ -98,7 +98,7 @@ Spectrum Spectrum::from_histogram(std::vector<double> log_edges, std::vector<dou
     if (total == 0) return out;
     out.sampled_ = total;
     out.continuous_ = piecewise_linear(log_edges, counts, total);
-    // Two Gauss-Legendre nodes a bin: the quadrature sees the same uniform bins as F.
+    // Two Gauss-Legendre nodes per bin: the quadrature uses the same uniform bins as F.
     auto& density = out.density_;
     const double offset = 0.5 / std::numbers::sqrt3;
     for (const auto& piece : out.continuous_.pieces) {
@@ -151,7 +151,7 @@ double Spectrum::density_log(double log_s) const {
     const auto& piece = *std::prev(after);
     if (log_s > piece.upper || piece.constant()) return 0;
     if (sampled_ > 0) return piece.slope(log_s);
-    // Between nodes straight; between a node and an edge the square root that an edge is.
+    // Linear between nodes; between a node and an edge, the square root of an edge.
     const auto& x = density_.log_s;
     const auto above = std::upper_bound(x.begin(), x.end(), log_s);
     const auto k = static_cast<std::size_t>(above - x.begin());
@@ -207,7 +207,7 @@ double Spectrum::log_quantile(double u) const {
             if (atom.log_place > -infinity) lower = std::min(lower, atom.log_place);
         }
         if (continuous_.has_tail()) {
-            // Far enough that what is left of the tail cannot reach u.
+            // Far enough that the rest of the tail cannot reach u.
             const double missing = std::max(u - cdf(-infinity), std::numeric_limits<double>::min());
             const double depth = std::max(0.0, std::log(continuous_.tail_mass / missing));
             lower = std::min(lower, continuous_.lowest() - (depth + 1) / continuous_.tail_exponent);
@@ -235,7 +235,7 @@ double Spectrum::expectation(const std::function<double(double)>& f) const {
     double sum = 0;
     for (const auto& atom : density_.atoms) sum += atom.mass * f(atom.log_place);
     if (continuous_.has_tail()) {
-        // The weights begin where the range does, which may be below the first node.
+        // The weights begin at the start of the range, which may be below the first node.
         const double begin = continuous_.lowest() + std::log(density_.mass_below / continuous_.tail_mass) /
                                                         continuous_.tail_exponent;
         for (const auto& [place, weight] : gauss_laguerre) {

@@ -22,7 +22,7 @@ inline constexpr double window_upper = 1.25;
 /// Singular values below this one are collapsed.
 inline constexpr double collapsed_below = 0.1;
 
-/// What is said of a law of singular values (docs/metrics.md).
+/// The metrics of a law of singular values (docs/metrics.md).
 struct Metrics {
     double mean_square = std::numeric_limits<double>::quiet_NaN();  ///< ∫ s² ρ
     double log_mean = std::numeric_limits<double>::quiet_NaN();     ///< ∫ ln s ρ, −∞ with mass at 0
@@ -34,8 +34,8 @@ struct Metrics {
     double effective_rank = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// A law on s ≥ 0, known by its density or by sorted values: theory, simulation and measured
-/// Jacobians all end as one of these, and everything said of them is computed here.
+/// A law on s ≥ 0, given by its density or by sorted values. Theory, simulation and measured
+/// Jacobians all produce one, and all metrics are computed here.
 class Spectrum {
 public:
     /// No law.
@@ -45,8 +45,8 @@ public:
     static Spectrum from_density(Density density);
 
     /// From values of ln s (−∞ allowed: zeros), equally weighted, sorted here. `log_floor`: values
-    /// below it are counted but their place is not trusted (rounding); distances in ln s leave the
-    /// range below it out.
+    /// below it are counted but their position is not trusted (rounding); distances in ln s omit the
+    /// range below it.
     static Spectrum from_log_values(std::vector<double> log_values,
                                     double log_floor = -std::numeric_limits<double>::infinity());
 
@@ -65,11 +65,11 @@ public:
     /// dF/d ln s of the continuous part. Values: the share of them within a window around the point,
     /// as wide as a Freedman-Diaconis bin (twice the interquartile range over the cube root of the count).
     double density_log(double log_s) const;
-    /// Smallest x with F(x) ≥ u; the lower end of the law for u ≤ 0, its upper end where u exceeds the mass.
+    /// Smallest x with F(x) ≥ u; the lower end of the law for u ≤ 0, its upper end if u exceeds the mass.
     double log_quantile(double u) const;
     /// Mass of the whole law: 1 up to the solver's error.
     double mass() const;
-    /// ∫ f(ln s) dF by the density's own weights, Gauss-Laguerre in the tail below its range; an atom
+    /// ∫ f(ln s) dF with the density's weights, and Gauss-Laguerre in the tail below its range; an atom
     /// at zero contributes f(−∞).
     double expectation(const std::function<double(double)>& f) const;
     /// All metrics of the law.
@@ -83,7 +83,7 @@ public:
     double log_floor() const { return log_floor_; }
     /// Values below log_floor.
     std::size_t unresolved() const;
-    /// Values below x, of values or of a histogram; 0 for a theory.
+    /// Number of values below x, for values or a histogram; 0 for a theory.
     std::size_t count_below(double log_s) const;
 
     /// F without its steps; empty for values.
@@ -95,13 +95,13 @@ private:
 
     Density density_;  // atoms sorted by place
     Cumulative continuous_;
-    double sampled_ = 0;  // values that a histogram stands for
+    double sampled_ = 0;  // number of values in a histogram
     std::vector<double> log_values_;
     double log_floor_ = -std::numeric_limits<double>::infinity();
 };
 
-/// Distances between two laws. Below the higher of their floors the place of values is rounding, so
-/// the two distances that see ln s compare F above it only; what lies below still counts in F there.
+/// Distances between two laws. Below the higher of their floors the position of values is only rounding, so
+/// the two distances that depend on ln s compare F only above it; values below still count in F there.
 struct Agreement {
     double wasserstein1 = std::numeric_limits<double>::quiet_NaN();  ///< ∫ |F_a − F_b| ds
     double wasserstein1_log =
@@ -112,11 +112,10 @@ struct Agreement {
     std::size_t left_out = 0;  ///< values below that floor (zeros included), counted but not compared in ln s
 };
 
-/// One sweep over the breakpoints of both laws; between two of them F_a − F_b is smooth and is
-/// integrated by Gauss-Legendre on either side of its sign changes. Without floors the integral in
-/// ln s runs over the whole finite range of both laws; masses at s = 0 that differ then count over that
-/// range, from its lowest finite point (log_floor says so).
-/// Empty laws have no distance: NaN.
+/// One sweep over the breakpoints of both laws; between two of them F_a − F_b is smooth and is integrated by
+/// Gauss-Legendre on either side of its sign changes. Without floors the integral in ln s covers the whole
+/// finite range of both laws; masses at s = 0 that differ then count over that range, from its lowest finite
+/// point (see log_floor). The distance of an empty law is NaN.
 Agreement agreement(const Spectrum& a, const Spectrum& b);
 
 }  // namespace spectra

@@ -8,7 +8,7 @@ namespace spectra::tasks {
 
 namespace {
 
-/// For each coordinate the sums over all sequences and steps of (y − ŷ)² for ŷ = x, −x, 0 and the running
+/// For each coordinate: the sums of (y − ŷ)² over all sequences and steps, for ŷ = x, −x, 0 and the running
 /// mean.
 struct SquareSums {
     explicit SquareSums(std::size_t dimension)

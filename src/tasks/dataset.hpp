@@ -25,8 +25,8 @@ struct Split {
     std::vector<std::int64_t> tokens_y;  ///< their targets
 };
 
-/// What a model learns from and what it is judged by. The loss is the mean square error over all elements, of
-/// token tasks the mean cross-entropy over the positions scored.
+/// Training and validation data. The loss is the mean square error over all elements; for token tasks it is
+/// the mean cross-entropy over the scored positions.
 struct Dataset {
     std::string task;            ///< its name
     bool tokens = false;         ///< states are tokens, not vectors
@@ -35,29 +35,29 @@ struct Dataset {
     Split train;                 ///< for training
     Split validation;            ///< for judging
 
-    /// No predictor that sees a sequence only up to its position has a smaller expected loss; NaN where no
-    /// bound is known. One that sees the target, by pooling over the whole sequence, may go below.
+    /// Lower bound on the expected loss of predictors that see a sequence only up to their position; NaN if
+    /// no bound is known. A predictor that sees the target, by pooling over the whole sequence, may go below.
     double noise_floor = std::numeric_limits<double>::quiet_NaN();
 
-    /// Text only: the training part as it stands, in place of train.tokens_x and tokens_y; train.count is the
+    /// Text only: the unchanged training text, in place of train.tokens_x and tokens_y; train.count is the
     /// number of windows in it, each at its own offset (see read_window).
     std::vector<std::uint8_t> stream;
-    /// Text only: token k stands for the byte symbols[k]; ascending.
+    /// Text only: token k is the byte symbols[k]; ascending.
     std::string symbols;
 };
 
 /// How a task's data are made.
 struct TaskOptions {
-    /// Of the data, at most 2^32 − 1001. The published data are those of 42, whatever the models' seeds.
+    /// Seed of the data, at most 2^32 − 1001. The published data have 42, whatever the seeds of the models.
     std::uint64_t seed = 42;
-    /// Training sequences instead of the task's own number. Of text: the training part is cut to as many
-    /// bytes as that number of windows side by side hold.
+    /// Number of training sequences, instead of the task's default. For text: the training text is cut to the
+    /// bytes of that many adjacent windows.
     std::optional<std::int64_t> samples;
     std::string text_file;      ///< for text
-    std::int64_t context = 64;  ///< length of text's windows
+    std::int64_t context = 64;  ///< length of the windows of text
 };
 
-/// Window `offset` < train.count of a text's stream: x gets `steps` tokens, y those one further on.
+/// Reads window `offset` < train.count of a text's stream: x gets `steps` tokens, y the same shifted by one.
 void read_window(const Dataset& data, std::int64_t offset, std::span<std::int64_t> x,
                  std::span<std::int64_t> y);
 

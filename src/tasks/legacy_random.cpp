@@ -43,7 +43,7 @@ void LegacyRandom::randn(std::span<double> out) {
 std::int64_t LegacyRandom::randint(std::int64_t low, std::int64_t high) {
     if (low >= high)
         throw std::invalid_argument(
-            fmt::format("randint: low {} and high {}; accepted: low < high", low, high));
+            fmt::format("randint: low {} and high {}; low must be < high", low, high));
     const auto range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) - 1;
     if (range == 0) return low;
     const std::uint64_t mask = std::numeric_limits<std::uint64_t>::max() >> std::countl_zero(range);

@@ -7,11 +7,11 @@
 
 namespace spectra::tasks {
 
-/// The numbers of NumPy's legacy generator (`numpy.random.seed` and the functions beside it), call for call:
-/// MT19937 seeded by one 32-bit word. Published tasks were drawn with it, so theirs can be drawn again.
+/// The numbers of NumPy's legacy generator (`numpy.random.seed` and related functions), call for call:
+/// MT19937 seeded by one 32-bit word. Published tasks were drawn with it, so their data can be reproduced.
 ///
-/// Equal bit for bit, normals as far as the C library's logarithm is the same. A copy continues on its own
-/// where the original stood; == compares that place.
+/// Equal bit for bit; normals if the C library's logarithm is the same. A copy continues independently from
+/// the same state; == compares states.
 class LegacyRandom {
 public:
     explicit LegacyRandom(std::uint32_t seed) : engine_(seed) {}
@@ -23,12 +23,12 @@ public:
     double uniform(double low, double high);
 
     /// Standard normal by the polar method, which makes two at a time: the second is kept for the next call,
-    /// whatever is called between.
+    /// whatever is called in between.
     double randn();
     void randn(std::span<double> out);
 
-    /// Uniform on low ≤ k < high by masking and rejection; one word a try where high − low ≤ 2^32, two
-    /// otherwise, none where there is but one k. Throws std::invalid_argument unless low < high.
+    /// Uniform on low ≤ k < high by masking and rejection; one word per attempt if high − low ≤ 2^32, two
+    /// otherwise, none if there is only one k. Throws std::invalid_argument unless low < high.
     std::int64_t randint(std::int64_t low, std::int64_t high);
 
     bool operator==(const LegacyRandom&) const = default;

@@ -11,7 +11,8 @@ namespace spectra::tasks {
 
 namespace {
 
-/// Where a sequence's inputs and targets go; nowhere, if it is drawn for the sake of those after it.
+/// Destination of a sequence's inputs and targets; none if the sequence is drawn only to advance the
+/// generator.
 struct Rows {
     float* x = nullptr;
     float* y = nullptr;
@@ -36,8 +37,8 @@ Rows rows_of(const Dataset& data, Split& split, std::int64_t index) {
     return {split.x.data() + at, split.y.data() + at};
 }
 
-/// Training and validation from one stream: `published` training sequences, of which the first are kept, the
-/// validation ones, then further training sequences.
+/// Training and validation from one stream: `published` training sequences (the first ones are kept), the
+/// validation sequences, then further training sequences.
 template <typename DrawSequence>
 void fill_from_one_stream(Dataset& data, std::int64_t published, std::uint64_t seed, DrawSequence draw) {
     LegacyRandom random(static_cast<std::uint32_t>(seed));
@@ -48,7 +49,7 @@ void fill_from_one_stream(Dataset& data, std::int64_t published, std::uint64_t s
     for (std::int64_t k = kept; k < data.train.count; ++k) draw(random, rows_of(data, data.train, k));
 }
 
-/// Training and validation from streams of their own.
+/// Training and validation from separate streams.
 template <typename DrawSequence>
 void fill_from_two_streams(Dataset& data, std::uint64_t seed, DrawSequence draw) {
     LegacyRandom random(static_cast<std::uint32_t>(seed));
@@ -69,7 +70,8 @@ void draw_unit(LegacyRandom& random, std::vector<double>& state) {
     for (double& v : state) v /= norm;
 }
 
-/// steps times v ← Rv, R turning each plane by θ: the other coordinates of a matrix product are exact anyway.
+/// Repeats v ← Rv `steps` times; R turns each plane by θ. The other coordinates of a matrix product are exact
+/// anyway.
 void put_rotations(std::vector<double>& state, const std::vector<Plane>& planes, double angle,
                    std::int64_t steps, Rows rows) {
     const double c = std::cos(angle);
@@ -86,8 +88,8 @@ void put_rotations(std::vector<double>& state, const std::vector<Plane>& planes,
 constexpr double gyroscope_slowest = 0.1;
 constexpr double gyroscope_fastest = 2.5;
 
-/// Only the first step is beyond a causal predictor: two states give plane and angle. Its best guess is
-/// M v₀, M = E R, and v₀ is isotropic, so the loss is (1 − ‖M‖²_F / d) / d at one step of `steps`.
+/// A causal predictor fails only at the first step, because two states give plane and angle. Its best guess
+/// there is M v₀, M = E R, and v₀ is isotropic, so the loss is (1 − ‖M‖²_F / d) / d at one step of `steps`.
 double gyroscope_floor(std::int64_t steps, std::int64_t dimension) {
     const double width = gyroscope_fastest - gyroscope_slowest;
     const double mean_cos = (std::sin(gyroscope_fastest) - std::sin(gyroscope_slowest)) / width;

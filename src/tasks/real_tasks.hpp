@@ -4,7 +4,7 @@
 
 namespace spectra::tasks {
 
-/// The tasks whose states are real vectors, as make_dataset describes them; options are taken as checked.
+/// The tasks with real vectors as states, described at make_dataset; options must be checked.
 Dataset make_gyroscope(const TaskOptions& options);
 Dataset make_stability(const TaskOptions& options);
 Dataset make_near_pi_single(const TaskOptions& options);

@@ -29,7 +29,7 @@ constexpr std::array<std::pair<const char*, Maker>, 7> makers{{{"gyroscope", mak
 
 void require(bool accepted, const char* option, auto value, auto low, auto high) {
     if (!accepted)
-        throw std::invalid_argument(fmt::format("{} {}; accepted: {} to {}", option, value, low, high));
+        throw std::invalid_argument(fmt::format("{} {}; must be {} to {}", option, value, low, high));
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ Dataset make_dataset(const std::string& task, const TaskOptions& options) {
         std::find_if(makers.begin(), makers.end(), [&](const auto& maker) { return maker.first == task; });
     if (found == makers.end())
         throw std::invalid_argument(
-            fmt::format("task {}; accepted: {}", in_quotes(task), fmt::join(task_names(), ", ")));
+            fmt::format("task {}; must be one of {}", in_quotes(task), fmt::join(task_names(), ", ")));
     require(options.seed <= largest_seed, "seed", options.seed, 0, largest_seed);
     if (options.samples)
         require(*options.samples >= 1 && *options.samples <= largest_samples, "samples", *options.samples, 1,

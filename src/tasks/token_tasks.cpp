@@ -14,10 +14,10 @@ namespace spectra::tasks {
 
 namespace {
 
-constexpr std::int64_t copied = 32;     // symbols a sequence
+constexpr std::int64_t copied = 32;     // symbols per sequence
 constexpr std::int64_t separator = 32;  // the token after symbols 0 … 31
 
-/// s₁ … s₃₂, separator, s₁ … s₃₂ without its last token as input, without its first as target.
+/// s₁ … s₃₂, separator, s₁ … s₃₂: without the last token as input, without the first as target.
 Split copy_split(std::int64_t count, std::uint32_t seed) {
     Split split;
     split.count = count;
@@ -55,7 +55,7 @@ std::vector<std::uint8_t> tokens_of(std::string_view text, std::string_view symb
     return result;
 }
 
-/// Windows side by side; what is left at the end is not used.
+/// Adjacent windows; the remainder at the end is not used.
 Split windows(const std::vector<std::uint8_t>& stream, std::size_t steps) {
     const std::size_t count = (stream.size() - 1) / steps;
     const auto end = stream.begin() + static_cast<std::ptrdiff_t>(count * steps);
@@ -83,15 +83,15 @@ Dataset make_text(const TaskOptions& options) {
     constexpr std::int64_t longest_context = 1 << 20;
     if (options.context < 1 || options.context > longest_context)
         throw std::invalid_argument(
-            fmt::format("context {}; accepted: 1 to {}", options.context, longest_context));
+            fmt::format("context {}; must be 1 to {}", options.context, longest_context));
     if (options.text_file.empty())
-        throw std::invalid_argument("task 'text' needs a text file to learn from; none was given");
+        throw std::invalid_argument("task 'text' requires a text file to learn from");
     const std::string text = read_text(options.text_file);
     const auto steps = static_cast<std::size_t>(options.context);
     const std::size_t training = text.size() - text.size() / 10;
-    // A window needs a target for its last position; the tenth is the shorter part.
+    // A window needs a target for its last position; the validation tenth is the shorter split.
     if (text.size() / 10 < steps + 1)
-        throw std::invalid_argument(fmt::format("{}: {} bytes; accepted: at least {} for windows of {}",
+        throw std::invalid_argument(fmt::format("{}: {} bytes; must be at least {} for windows of {}",
                                                 options.text_file, text.size(), 10 * (steps + 1), steps));
 
     Dataset data;
@@ -106,8 +106,8 @@ Dataset make_text(const TaskOptions& options) {
         const auto held = (data.stream.size() - 1) / steps;
         if (static_cast<std::size_t>(*options.samples) > held)
             throw std::invalid_argument(
-                fmt::format("samples {}; accepted: 1 to {}, the windows of {} in the "
-                            "training part of {}",
+                fmt::format("samples {}; must be 1 to {}, the windows of {} in the "
+                            "training data of {}",
                             *options.samples, held, steps, options.text_file));
         data.stream.resize(static_cast<std::size_t>(*options.samples) * steps + 1);
     }

@@ -4,7 +4,7 @@
 
 namespace spectra::tasks {
 
-/// The tasks whose states are tokens, as make_dataset describes them; seed and samples are taken as checked.
+/// The tasks with tokens as states, described at make_dataset; seed and samples must be checked.
 Dataset make_copy(const TaskOptions& options);
 Dataset make_text(const TaskOptions& options);
 

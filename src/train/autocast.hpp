@@ -6,7 +6,7 @@
 
 namespace spectra::train {
 
-/// While it lives, CUDA's matrix products run in bfloat16 (with `on`; else nothing changes).
+/// While it exists, CUDA's matrix products run in bfloat16 (with `on`; otherwise nothing changes).
 class Autocast {
 public:
     explicit Autocast(bool on) : on_(on) {

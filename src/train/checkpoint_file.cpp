@@ -31,7 +31,7 @@ std::filesystem::path previous(const std::filesystem::path& path) {
     return path.string() + ".previous";
 }
 
-/// A tensor of the file as one of Torch's, in double or float as it was.
+/// A tensor of the file as a Torch tensor, in its precision (double or float).
 Tensor tensor_of(const weightfile::TensorFile& file, const weightfile::Tensor& stored) {
     const std::vector<int64_t> shape(stored.shape.begin(), stored.shape.end());
     const auto shaped = [&](const auto& values, torch::ScalarType type) {
@@ -42,15 +42,15 @@ Tensor tensor_of(const weightfile::TensorFile& file, const weightfile::Tensor& s
                                                   : shaped(file.read_floats(stored), torch::kFloat);
 }
 
-/// What the file's dictionary holds under a name; std::runtime_error where there is no such thing.
+/// The entry of the file's dictionary under a name; throws std::runtime_error if there is none.
 template <class T>
 T required(const std::optional<T>& found, const char* name) {
-    if (!found) throw std::runtime_error(fmt::format("it has no '{}'", name));
+    if (!found) throw std::runtime_error(fmt::format("has no '{}'", name));
     return *found;
 }
 
 Checkpoint parse(const std::vector<char>& bytes, const std::string& where) {
-    // Read by our own reader: Torch's compares no checksums.
+    // Not read by Torch, which verifies no checksums.
     const auto raw = std::as_bytes(std::span(bytes));
     const weightfile::ZipArchive archive(raw, where);
     for (const auto& entry : archive.entries()) archive.checked_bytes(entry);
@@ -59,8 +59,8 @@ Checkpoint parse(const std::vector<char>& bytes, const std::string& where) {
     const auto entry = [&](const char* name) { return required(top.find(name), name); };
     if (top.kind() != weightfile::Value::Kind::dict || !top.find("format") ||
         entry("format").text() != format_name)
-        throw std::runtime_error("it is of another program");
-    if (entry("version").integer() != format_version) throw std::runtime_error("it is of another version");
+        throw std::runtime_error("written by another program");
+    if (entry("version").integer() != format_version) throw std::runtime_error("written by another version");
     Checkpoint c;
     c.config = required(entry("config").text(), "config");
     c.step = required(entry("iter_num").integer(), "iter_num");
@@ -83,7 +83,7 @@ std::vector<char> bytes_of(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The readers' messages begin with the file's name.
+/// Messages of the reader begin with the file's name.
 std::string without_name(std::string message, const std::string& name) {
     return message.starts_with(name + ": ") ? message.substr(name.size() + 2) : message;
 }
@@ -138,7 +138,7 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
     }
     std::string advice;
     if (is_whole(previous(path)))
-        advice = fmt::format("; {} is whole: rename it to go on from there", previous(path).string());
+        advice = fmt::format("; {} is intact: rename it to resume from it", previous(path).string());
     throw std::invalid_argument(
         fmt::format("{}: not a checkpoint of spectra train: {}{}", path.string(), why, advice));
 }

@@ -9,25 +9,25 @@
 
 namespace spectra::train {
 
-/// Everything a training run needs to go on as if nothing had happened. Batches depend on (seed, step) alone,
-/// so there is no generator whose state would have to be kept.
+/// Everything a training run needs to continue as if it had not been interrupted. Batches depend only on
+/// (seed, step), so there is no generator state to store.
 struct Checkpoint {
-    std::string config;  ///< what the run was asked for (JSON text)
+    std::string config;  ///< the options of the run (JSON text)
     int64_t step = 0;    ///< steps done
     double best_val_loss = 0;
     std::map<std::string, torch::Tensor> model;  ///< parameters by name
     torch::Tensor first_moment, second_moment;   ///< of the optimiser
-    torch::Tensor log;                           ///< (rows, columns), double: the log up to here
+    torch::Tensor log;                           ///< (rows, columns), double: the log so far
     std::string log_columns;                     ///< their names (JSON text)
-    torch::Tensor pending;                       ///< sums for the log's next row
+    torch::Tensor pending;                       ///< sums for the next row of the log
 };
 
-/// Written whole or not at all; an earlier checkpoint of that name is kept beside it as PATH.previous. The
-/// file is what torch.save writes: torch.load opens it ({model, optimizer, iter_num, best_val_loss, config}).
+/// The file appears complete or not at all; an earlier checkpoint of that name is kept as PATH.previous. It
+/// has the format of torch.save: torch.load opens it ({model, optimizer, iter_num, best_val_loss, config}).
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
 
-/// std::invalid_argument, one line beginning with the file's name, where it is missing, truncated, damaged or
-/// none of ours; where PATH.previous is whole the line says so.
+/// Throws std::invalid_argument, one line that begins with the file's name, if it is missing, truncated,
+/// damaged or not a checkpoint; the line reports if PATH.previous is intact.
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
 }  // namespace spectra::train

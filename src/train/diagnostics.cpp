@@ -32,7 +32,7 @@ void add_mixer(Table& table, const Tensor& matrix) {
     table.add("row_sum_defect", largest(a.sum(-1) - 1));
     table.add("column_sum_defect", largest(a.sum(-2) - 1));
     table.add("orthogonality_defect", largest(torch::matmul(a.transpose(-1, -2), a) - identity));
-    // The small matrices' decompositions are faster on the host.
+    // Decompositions of small matrices are faster on the host.
     table.add("spectral_norm", torch::linalg_svdvals(a.cpu()).max().item<double>());
     table.add("identity_distance",
               ((a - identity).norm(2, {-2, -1}) / std::sqrt(static_cast<double>(n))).mean().item<double>());

@@ -8,18 +8,18 @@
 
 namespace spectra::train {
 
-/// How the model's mixers and states stand at these inputs (B, T, …); largest over inputs for defects, means
-/// else:
+/// Diagnostics of the model's mixers and states at these inputs (B, T, …): the largest over inputs for
+/// defects, otherwise means:
 ///   row_sum_defect, column_sum_defect   |sums − 1|
 ///   orthogonality_defect                |AᵀA − I|, largest entry
 ///   spectral_norm                       largest singular value of A
 ///   identity_distance                   ‖A − I‖_F / √n
-///   gate, beta, …                       where the mixer has them
+///   gate, beta, …                       if the mixer has them
 ///   stream_cosine                       between streams of one token's state after the sublayer
 ///   effective_rank                      exp entropy of the singular values of the states (tokens × channels)
 ///                                       after the sublayer, as a share of the channels
-/// Operators on the channel axis (ddl, mgt) are too large to be taken apart at every token: they report their
-/// β.
+/// Operators on the channel axis (ddl, mgt) are too large to analyse at every token: they report only
+/// their β.
 std::vector<Diagnostic> diagnose(Transformer& model, const torch::Tensor& x);
 
 /// exp(−Σ p ln p), p = s/Σs, over the number of singular values s of the matrix.

@@ -91,14 +91,15 @@ private:
         for (auto& [name, sum] : sums) sum /= sublayers;
         return sums;
     }
-    /// One pass over 100 unit vectors drawn independently of each other (what the EΔ suite reports).
+    /// One pass over 100 independent random unit vectors (as the EΔ suite reports it).
     double one_pass_deviation(const Tensor& like) {
         const auto generator = at::make_generator<at::CPUGeneratorImpl>(0x5EC7);
         const auto steps = std::min<int64_t>(100, data_steps_);
         const auto x = torch::randn({1, steps, like.size(2)}, generator, torch::dtype(torch::kFloat));
         return norm_deviation(model_->forward((x / x.norm(2, -1, true)).to(like.device())).prediction);
     }
-    /// Fed its own predictions after a quarter of the sequence: the deviation over the rest.
+    /// The deviation over the last three quarters of the sequence, where the model's input is its own
+    /// predictions.
     double rollout_deviation(const Tensor& validation) {
         const auto given = std::max<int64_t>(1, data_steps_ / 4);
         auto x = validation.narrow(0, 0, std::min<int64_t>(8, validation.size(0))).narrow(1, 0, given);

@@ -22,24 +22,24 @@ struct Batch {
     torch::Tensor y;  ///< targets
 };
 
-/// A model and how the task judges it.
+/// A model and its losses and measures on the task.
 class Learner {
 public:
     virtual ~Learner() = default;
     /// The model.
     virtual torch::nn::Module& module() = 0;
-    /// Null where the model is no transformer.
+    /// Null if the model is not a transformer.
     virtual Transformer* transformer() { return nullptr; }
 
     /// A loss in two parts.
     struct Loss {
-        torch::Tensor task;     ///< what is reported: mean square error, or cross-entropy in nats
-        torch::Tensor penalty;  ///< what is added in training, weighted; or undefined
+        torch::Tensor task;     ///< reported: mean square error, or cross-entropy in nats
+        torch::Tensor penalty;  ///< added in training, weighted; or undefined
     };
     /// The loss of a batch.
     virtual Loss loss(const Batch& batch) = 0;
 
-    /// What is measured at the end beside the loss, by its name in --json: cosine, gate, beta, accuracy,
+    /// Further measures at the end, by their names in --json: cosine, gate, beta, accuracy,
     /// norm_deviation, norm_deviation_rollout.
     virtual std::vector<std::pair<std::string, double>> measures(const Batch& validation) = 0;
 };

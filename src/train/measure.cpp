@@ -14,7 +14,7 @@ using torch::Tensor;
 
 namespace {
 
-/// The model in double while it lives; floats come back as they were.
+/// The model in double while it exists; floats are restored unchanged.
 class Widened {
 public:
     Widened(torch::nn::Module& module, bool wanted) : module_(module) {
@@ -38,7 +38,7 @@ private:
     bool changed_ = false;
 };
 
-/// While it lives, backward passes do not collect gradients of parameters.
+/// While it exists, backward passes do not collect gradients of parameters.
 class WithoutParameters {
 public:
     explicit WithoutParameters(torch::nn::Module& module) {
@@ -58,7 +58,7 @@ private:
 Tensor embedded(Transformer& model, const Tensor& input) {
     if (input.dim() < 2 || input.size(0) != 1)
         throw std::invalid_argument(
-            fmt::format("measuring takes one sequence, (1, tokens, …); got {} of them", input.size(0)));
+            fmt::format("measuring requires one sequence, (1, tokens, …); got {}", input.size(0)));
     const torch::NoGradGuard no_grad;
     const auto like = model.parameters().front();
     return model.embed(input.is_floating_point() ? input.to(like.options()) : input.to(like.device()));
@@ -68,11 +68,11 @@ int64_t token_of(const Tensor& state, int64_t token) {
     const auto steps = state.size(1), t = token < 0 ? steps + token : token;
     if (t < 0 || t >= steps)
         throw std::invalid_argument(
-            fmt::format("token {} is not there: the input has {} (0 to {})", token, steps, steps - 1));
+            fmt::format("token {} does not exist: the input has {} (0 to {})", token, steps, steps - 1));
     return t;
 }
 
-/// `states` (1, T, C) for each row of a batch (B, C), with that row in place of token t.
+/// `states` (1, T, C) for each row of a batch (B, C), with token t replaced by that row.
 Tensor with_token(const Tensor& states, const Tensor& rows, int64_t t) {
     const auto all = states.expand({rows.size(0), states.size(1), states.size(2)});
     return torch::cat({all.narrow(1, 0, t), rows.unsqueeze(1), all.slice(1, t + 1)}, 1);
@@ -81,13 +81,13 @@ Tensor with_token(const Tensor& states, const Tensor& rows, int64_t t) {
 /// A function of whole sequences, (B, T, ·) → (B, T, ·).
 using SequenceFunction = std::function<Tensor(const Tensor&)>;
 
-/// Token t alone where t is a number of `states`; all of them where `like` has them all.
+/// Only token t of `states`, unless `like` has all tokens.
 Tensor fitting(const Tensor& states, const Tensor& like, int64_t t) {
     const auto same = states.size(1) == like.size(1) ? states : states.narrow(1, t, 1);
     return same.expand({like.size(0), -1, -1}).contiguous();
 }
 
-/// Does token t of g depend on that token alone? Asked at random states: actual ones may be all the same.
+/// Does token t of g depend only on that token? Tested at random states: actual ones may be all the same.
 bool acts_alone(const SequenceFunction& g, const Tensor& states, int64_t t) {
     const torch::NoGradGuard no_grad;
     const auto generator = at::make_generator<at::CPUGeneratorImpl>(1);
@@ -98,7 +98,7 @@ bool acts_alone(const SequenceFunction& g, const Tensor& states, int64_t t) {
     return (among - alone).norm().item<double>() <= rounding * among.norm().item<double>();
 }
 
-/// ∂(token t of g)/∂(token t) at `states`, the other tokens held, and left out where they do not matter.
+/// ∂(token t of g)/∂(token t) at `states` with the other tokens fixed, and left out if they do not matter.
 Tensor token_jacobian(const SequenceFunction& g, const Tensor& states, int64_t t,
                       const jacobian::JacobianOptions& options) {
     if (states.size(1) > 1 && acts_alone(g, states, t))
@@ -128,21 +128,21 @@ Eigen::VectorXd vector_of(const Tensor& v) {
     return to_eigen(v.reshape({-1, 1}));
 }
 
-/// What one connection is at one token: everything in double on the host.
+/// One connection at one token, everything in double on the host.
 struct Seen {
-    Tensor matrix;     ///< as Connection::mixing says; the identity where it says nothing
+    Tensor matrix;     ///< from Connection::mixing; the identity if undefined
     Tensor pre, post;  ///< or undefined
     Tensor jacobian;   ///< Y
     Tensor core;       ///< F, p×p, of a branch that reads and writes one combination of streams
     Tensor frozen;     ///< Y°
 };
 
-/// A connection round its branch, at the states before it. With z what the branch's norm is given and v what
-/// the branch gives, the next state is h(x, v(z(x))), and
+/// A connection around its branch, at the states before it. With z the input of the branch's norm and v the
+/// output of the branch, the next state is h(x, v(z(x))), and
 ///
 ///     Y = ∂h/∂x + (∂h/∂v ∂v/∂z) ∂z/∂x.
 ///
-/// Only ∂v/∂z, attention, sees other tokens for most connections, and by what they feed it alone.
+/// For most connections only ∂v/∂z (attention) depends on other tokens, and only through their z.
 class Sublayer {
 public:
     Sublayer(Block& block, int sublayer, const Tensor& before, int64_t token, const jacobian::JacobianOptions& options)
@@ -184,14 +184,14 @@ private:
     void mix(Seen& out) {
         const torch::NoGradGuard no_grad;
         const auto m = connection_.mixing(before_);
-        // The operator of a pooled sequence is one for all tokens.
+        // A pooled sequence has one operator for all tokens.
         const auto here = [this](const Tensor& t) { return on_host(t[0][std::min(token_, t.size(1) - 1)]); };
         out.matrix = m.matrix.defined() ? here(m.matrix) : identity(connection_.streams());
         if (m.pre.defined()) out.pre = here(m.pre);
         if (m.post.defined()) out.post = here(m.post);
     }
 
-    /// ∂h/∂x: what the branch gives is held.
+    /// ∂h/∂x with the output of the branch fixed.
     Tensor round_branch() {
         return token_jacobian(
             [this](const Tensor& x) {
@@ -214,7 +214,7 @@ private:
             before_, token_, options_);
     }
 
-    /// ∂v/∂z, width × width: norm, whatever the connection puts behind it, and core.
+    /// ∂v/∂z, width × width: norm, anything the connection inserts after it, and core.
     Tensor through_branch() {
         const auto state = before_.narrow(1, token_, 1);
         return jacobian::exact_jacobian(
@@ -228,8 +228,8 @@ private:
             read_[0][token_], options_);
     }
 
-    /// ∂h/∂v, C × width: the state itself is held. Of the difference from what is: pooled operators, which
-    /// see other tokens, are not in it.
+    /// ∂h/∂v, C × width, with the state fixed. Computed from the difference to the actual output: pooled
+    /// operators, which depend on other tokens, drop out.
     Tensor writing() {
         return token_jacobian(
             [this](const Tensor& v) {
@@ -243,27 +243,27 @@ private:
             given_, token_, options_);
     }
 
-    /// ∂z/∂x with A and pre held.
+    /// ∂z/∂x with A and pre fixed.
     Tensor frozen_reading(const Seen& at, const Tensor& mixed) {
         const auto channels = before_.size(2), n = at.matrix.size(0), width = connection_.branch_width();
         if (at.pre.defined()) {
-            const auto copies = torch::ones({width * n / channels}, torch::kDouble);  // n where F is C wide
+            const auto copies = torch::ones({width * n / channels}, torch::kDouble);  // n if F is C wide
             return torch::kron(torch::outer(copies, at.pre), identity(channels / n));
         }
-        if (width != channels) throw std::logic_error("a connection does not say what its branch reads");
+        if (width != channels) throw std::logic_error("a connection does not report what its branch reads");
         const bool as_it_is = torch::equal(read_, before_);
         return as_it_is ? identity(channels) : mixed;
     }
 
     Connection& connection_;
-    Connection::Branch branch_, alone_;  ///< of all tokens, and of this one with the others held
+    Connection::Branch branch_, alone_;  ///< of all tokens, and of this one with the others fixed
     const Tensor& before_;
     int64_t token_;
     const jacobian::JacobianOptions& options_;
     Tensor read_, given_, next_;  ///< z, v and the next state
 };
 
-/// Plain residuals, and operators on channels, are one stream.
+/// Plain residuals and operators on channels have one stream.
 int64_t stream_count(const Connection& connection) {
     return connection.mixer() == nullptr ? 1 : connection.streams();
 }
@@ -305,7 +305,7 @@ layouts::Connection connection_of(const Seen& seen, std::string name, const Conn
     return out;
 }
 
-/// What a sublayer's keys begin with.
+/// The beginning of a sublayer's keys.
 std::string key_of(const ModelConfig& config, std::size_t layer, int sublayer) {
     ConnectionConfig c;
     c.architecture = config.architecture;
@@ -313,14 +313,14 @@ std::string key_of(const ModelConfig& config, std::size_t layer, int sublayer) {
     return fmt::format("core.transformer.h.{}.{}{}", layer, connection, sublayer == 0 ? "attn" : "mlp");
 }
 
-/// Sublayer by sublayer: nothing is recomputed, so that it can be differentiated any number of times.
+/// Sublayer by sublayer, without recomputation, so that it can be differentiated any number of times.
 Tensor last_state(Transformer& model, const Tensor& states) {
     auto last = states;
     model.walk(states, [&](Connection&, const Tensor&, const Tensor& after) { last = after; });
     return last;
 }
 
-/// ‖U(J − product)‖/‖UJ‖ for a few random rows U; NaN where none are wanted.
+/// ‖U(J − product)‖/‖UJ‖ for a few random rows U; NaN if none are requested.
 double defect_on_rows(const SequenceFunction& whole, const Tensor& start, int64_t t, const Tensor& product,
                       const MeasureOptions& options) {
     if (options.checks <= 0) return std::numeric_limits<double>::quiet_NaN();

@@ -125,7 +125,7 @@ std::vector<std::pair<std::string, double>> Optimiser::gradient_norms() const {
 
 void Optimiser::restore(const Tensor& m, const Tensor& v, int64_t steps) {
     const auto expected = steps > 0 ? flat_.numel() : free_;
-    TORCH_CHECK(m.numel() == expected && v.numel() == expected, "moments of another model");
+    TORCH_CHECK(m.numel() == expected && v.numel() == expected, "moments belong to a different model");
     const torch::NoGradGuard no_grad;
     m_.copy_(m.narrow(0, 0, free_));
     v_.copy_(v.narrow(0, 0, free_));

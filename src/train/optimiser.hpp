@@ -32,24 +32,25 @@ public:
     /// Tensors with their names.
     using Named = std::vector<std::pair<std::string, torch::Tensor>>;
 
-    /// Only parameters that need gradients are taken. They must stay where they are. `frames`: views (n×rank)
-    /// of those that are orthonormal frames.
+    /// Uses only parameters that require gradients. They must not be moved. `frames`: views (n×rank) of the
+    /// orthonormal frames among them.
     Optimiser(const Named& parameters, const OptimiserOptions& options,
               const std::vector<torch::Tensor>& frames = {});
 
     /// Sets all gradients to zero.
     void zero_grad();
-    /// Gathers the gradients, scales them so that their norm is at most max_norm (0: not), and returns the
-    /// norm before that. Not finite: nothing is changed; first_bad_gradient() says where.
+    /// Gathers the gradients, scales them so that their norm is at most max_norm (0: no scaling), and returns
+    /// the norm before scaling. If it is not finite, nothing is changed; first_bad_gradient() names the
+    /// parameter.
     double gather(double max_norm);
     /// One step with the gathered gradients.
     void step(double learning_rate);
 
     /// Steps done.
     int64_t steps() const { return steps_; }
-    /// The first parameter whose gradient holds NaN or infinity, or "".
+    /// The first parameter with NaN or infinity in its gradient, or "".
     std::string first_bad_gradient() const;
-    /// Gradient norm of each parameter, in order, of the last gather().
+    /// Gradient norm of each parameter, in order, from the last gather().
     std::vector<std::pair<std::string, double>> gradient_norms() const;
 
     /// First and second moments, for checkpoints, with the number of steps.
@@ -60,8 +61,8 @@ public:
 private:
     OptimiserOptions options_;
     Named parameters_;
-    int64_t decayed_ = 0;  ///< numbers of the vector, from its beginning, that decay
-    int64_t free_ = 0;     ///< from its beginning, that belong to no frame
+    int64_t decayed_ = 0;  ///< count of leading numbers of the vector that decay
+    int64_t free_ = 0;     ///< count of leading numbers that belong to no frame
     torch::Tensor flat_, gradient_;
     torch::Tensor m_, v_;                ///< of the free numbers
     std::vector<torch::Tensor> frames_;  ///< views of the rest
@@ -69,8 +70,8 @@ private:
     int64_t steps_ = 0;
 };
 
-/// Learning rate by step: linear warm-up from 0, then cosine to the floor at the horizon, or falling by a
-/// factor every so many steps.
+/// Learning rate by step: linear warm-up from 0, then cosine to the floor at the horizon, or a drop by a
+/// factor at regular intervals.
 struct Schedule {
     /// How the rate goes on after the warm-up.
     enum class Shape { constant, cosine, steps };

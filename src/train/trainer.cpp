@@ -26,7 +26,7 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Draws batch `micro` of a step: a function of (seed, step, micro) alone.
+/// Draws batch `micro` of a step, which depends only on (seed, step, micro).
 class Batches {
 public:
     Batches(const tasks::Dataset& data, const TrainOptions& options)
@@ -68,7 +68,7 @@ Optimiser::Named named_parameters(torch::nn::Module& module) {
     return named;
 }
 
-/// "block 3, core.transformer.h.3.attn.c_attn.weight" of a parameter's name.
+/// "block 3, core.transformer.h.3.attn.c_attn.weight" from the name of a parameter.
 std::string place_of(const std::string& name) {
     const std::string mark = "transformer.h.";
     const auto at = name.find(mark);
@@ -77,7 +77,7 @@ std::string place_of(const std::string& name) {
     return fmt::format("block {}, {}", name.substr(begin, name.find('.', begin) - begin), name);
 }
 
-/// "steps 100 there, 200 here" of two descriptions (JSON objects).
+/// "steps 100 there, 200 here" from two descriptions (JSON objects).
 std::string differences(const std::string& there, const std::string& here) {
     const auto a = nlohmann::ordered_json::parse(there, nullptr, false);
     const auto b = nlohmann::ordered_json::parse(here, nullptr, false);
@@ -89,7 +89,7 @@ std::string differences(const std::string& there, const std::string& here) {
     return fmt::format("{}", fmt::join(different, "; "));
 }
 
-/// The first sublayer whose output is not finite at this input, or "".
+/// The first sublayer with a non-finite output at this input, or "".
 std::string first_bad_state(Learner& learner, const Batch& batch) {
     auto* const model = learner.transformer();
     if (model == nullptr) return "";
@@ -242,7 +242,7 @@ private:
     void restore() {
         const auto c = load_checkpoint(options_.checkpoint);
         if (c.config != options_.description)
-            throw std::invalid_argument(fmt::format("{}: it is of another run: {}",
+            throw std::invalid_argument(fmt::format("{}: checkpoint belongs to a different run: {}",
                                                     options_.checkpoint.string(),
                                                     differences(c.config, options_.description)));
         const torch::NoGradGuard no_grad;
@@ -258,7 +258,7 @@ private:
         first_loss_ = log_.rows.front()[1];
     }
 
-    /// One row of numbers for each of the log's, and what they are: {name: count} in order.
+    /// One row of numbers per row of the log, and their names: {name: count} in order.
     std::pair<Tensor, std::string> packed_log() const {
         auto names = nlohmann::ordered_json::array();
         for (const auto& name : TrainingLog::columns()) names.push_back({name, 1});

@@ -46,7 +46,7 @@ struct Progress {
     double seconds_left;      ///< at that speed
 };
 
-/// A loss that is NaN, infinite or has grown a hundredfold over the first: the message names the step, the
+/// The loss is NaN, infinite or a hundred times the first: the message names the step, the
 /// layer and the tensor.
 class Diverged : public std::runtime_error {
 public:
@@ -60,14 +60,14 @@ struct TrainHooks {
         {};  ///< asked before every step; true ends the run as stop_after does
 };
 
-/// Trains from the beginning or, with resume, from the checkpoint. On the CPU the result is the same to the
-/// last bit whether or not a run was interrupted, for the same number of threads.
+/// Trains from the beginning or, with resume, from the checkpoint. On the CPU an interrupted run gives the
+/// same bits as an uninterrupted one, for the same number of threads.
 TrainResult train(const tasks::Dataset& data, const TrainOptions& options, const TrainHooks& hooks = {});
 
 /// Mean loss over a whole split, in batches.
 double evaluate(Learner& learner, const Batch& split, int64_t batch);
 
-/// A split as tensors on a device (a text's training stream excepted: it is drawn from).
+/// A split as tensors on a device (except the training stream of text, from which batches are drawn).
 Batch tensors_of(const tasks::Dataset& data, const tasks::Split& split, torch::Device device);
 
 }  // namespace spectra::train

@@ -10,14 +10,14 @@
 
 namespace spectra::train {
 
-/// One quantity along the network: a value for each sublayer (attention, MLP, attention, …; cycles included),
-/// or for each block.
+/// One quantity along the network: one value per sublayer (attention, MLP, attention, …; cycles included),
+/// or per block.
 struct Diagnostic {
     std::string name;            ///< of the quantity
     std::vector<double> values;  ///< first applied first
 };
 
-/// The log: a row at step 0, every log_every steps and at the last.
+/// The log: one row at step 0, every log_every steps and at the last step.
 struct TrainingLog {
     /// step, loss (mean since the last row), val_loss, learning_rate, gradient_norm (before clipping, mean).
     static const std::vector<std::string>& columns();
@@ -37,7 +37,7 @@ struct TrainResult {
     std::vector<std::pair<std::string, double>> measures;  ///< of Learner::measures
     TrainingLog log;                                       ///< of all runs together
     double seconds = 0;           ///< of this run
-    double steps_per_second = 0;  ///< training alone, after the first ten steps
+    double steps_per_second = 0;  ///< only training, after the first ten steps
 };
 
 }  // namespace spectra::train

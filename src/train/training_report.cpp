@@ -29,7 +29,7 @@ std::vector<double> column(const TrainingLog& log, std::size_t index) {
     return values;
 }
 
-/// A diagnostic's values at every row, one after the other.
+/// The values of a diagnostic in all rows, one after the other.
 std::vector<double> all_rows(const TrainingLog& log, std::size_t index) {
     std::vector<double> values;
     for (const auto& along : log.diagnostics)
@@ -59,7 +59,7 @@ std::string baseline_words(const std::string& name) {
     return "symbol frequencies";
 }
 
-// Colours and dashes that differ in grey print too.
+// Colours and dashes that also differ in grey print.
 constexpr const char* colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
 
 std::vector<double> log10_of(std::vector<double> values) {
@@ -108,7 +108,7 @@ plot::Panel loss_panel(const TrainingReport& r, double last) {
     return panel;
 }
 
-/// "sublayer k" at the end of every line, pushed apart where lines are close.
+/// "sublayer k" at the end of every line, moved apart if lines are close.
 void label_ends(plot::Panel& panel, const std::vector<std::size_t>& places) {
     for (std::size_t k = 0; k < places.size(); ++k)
         if (const auto& y = panel.series[k].y; !y.empty() && std::isfinite(y.back()))
@@ -125,7 +125,7 @@ void label_ends(plot::Panel& panel, const std::vector<std::size_t>& places) {
         for (auto& label : labels) label.y -= over;
 }
 
-/// Gates and β, or where the model has none the effective rank: first, middle and last place of the network.
+/// Gates and β, or without them the effective rank, at the beginning, middle and end of the network.
 std::optional<plot::Panel> depth_panel(const TrainingReport& r, double last) {
     const auto& log = r.result.log;
     if (log.diagnostics.empty() || log.diagnostics.front().empty()) return std::nullopt;

@@ -13,7 +13,7 @@ namespace spectra::validation {
 
 namespace {
 
-/// Quantiles that stand for a law in a mixture: metrics are off by 1e-4 at most.
+/// Quantiles that represent a law in a mixture: metrics are off by at most 1e-4.
 constexpr std::size_t quantiles = 8192;
 
 bool shares_weights(const layouts::Measurement& m) {

@@ -15,23 +15,23 @@ namespace spectra::validation {
 
 /// How much of a measured connection's branch a prediction uses, least first.
 enum class Part {
-    mixers,     ///< none: the mixers alone
+    mixers,     ///< nothing: only the mixers
     isotropic,  ///< Gaussian without structure, of the measured variance σ_l² = ‖X_l‖²/N
-    full,       ///< the measured singular values of F_l between pre and post, or of X_l where there are none
+    full,       ///< the measured singular values of F_l between pre and post, or of X_l without pre and post
 };
 
 /// "mixers", "isotropic", "full": names in files.
 std::string name(Part part);
 
-/// The network of theory that a measured model is compared with. Weights that connections share are tied:
-/// their branch is then Gaussian, of the measured variance of every connection.
+/// The theoretical network to compare with a measured model. Weights shared by connections are tied:
+/// their branch is then Gaussian with the measured variance of every connection.
 Network network_of(const layouts::Measurement& measurement, Part part);
 
-/// The network of mixers from a file, whose branches are not known: the noise Lσ² is assumed. Between pre and
-/// post where the file has them, else isotropic.
+/// The network of mixers from a file. Its branches are unknown, so the noise Lσ² is assumed: between pre and
+/// post if the file has them, otherwise isotropic.
 Network network_of(const layouts::Stack& stack, double noise);
 
-/// One connection of a network as a network of its own.
+/// One connection of a network as a separate network.
 Network layer_of(const Network& network, std::size_t layer);
 
 /// The law of the singular values over several inputs, by theory.
@@ -50,7 +50,7 @@ struct Prediction {
 /// Solves every network, in parallel.
 Prediction predict(Part part, std::vector<Network> networks, int threads);
 
-/// Laws in equal shares, as values: its quantiles. One law is itself.
+/// The equal mixture of several laws, as values: its quantiles. A single law is returned unchanged.
 Spectrum mixture(const std::vector<Spectrum>& laws);
 
 }  // namespace spectra::validation

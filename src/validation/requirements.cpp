@@ -19,19 +19,19 @@ using Relation = Requirement::Relation;
 Requirement parse_one(const std::string& text) {
     const auto at = text.find_first_of("<>");
     if (at == std::string::npos || at + 1 >= text.size() || text[at + 1] != '=')
-        throw std::invalid_argument(fmt::format(
-            "{}: accepted: NAME>=NUMBER or NAME<=NUMBER, with commas between", in_quotes(text)));
+        throw std::invalid_argument(
+            fmt::format("{}: must be NAME>=NUMBER or NAME<=NUMBER, separated by commas", in_quotes(text)));
     Requirement r;
     r.name = std::string(trimmed(std::string_view(text).substr(0, at)));
     r.relation = text[at] == '>' ? Relation::at_least : Relation::at_most;
     const auto& names = required_names();
     if (std::find(names.begin(), names.end(), r.name) == names.end())
-        throw std::invalid_argument(fmt::format("no quantity is called {}; accepted: {}",
-                                                in_quotes(r.name), fmt::join(names, ", ")));
+        throw std::invalid_argument(
+            fmt::format("unknown quantity {}; must be one of {}", in_quotes(r.name), fmt::join(names, ", ")));
     const auto threshold = parse_number(trimmed(std::string_view(text).substr(at + 2)));
     if (!threshold || !std::isfinite(*threshold))
         throw std::invalid_argument(
-            fmt::format("{}: {} is no finite number", r.name, in_quotes(text.substr(at + 2))));
+            fmt::format("{}: {} is not a finite number", r.name, in_quotes(text.substr(at + 2))));
     r.threshold = *threshold;
     return r;
 }

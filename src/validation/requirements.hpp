@@ -10,7 +10,7 @@
 
 namespace spectra::validation {
 
-/// "window>=0.9": a threshold that a quantity must keep.
+/// "window>=0.9": a threshold for a quantity.
 struct Requirement {
     /// On which side of the threshold the quantity must be.
     enum class Relation { at_least, at_most };
@@ -19,8 +19,8 @@ struct Requirement {
     double threshold = 0;                    ///< itself allowed
 };
 
-/// Quantities that may be required, in the order users read of them: the metrics, norm (spectral norm of the
-/// mixers' product), the mixers' defects, wasserstein1.
+/// Quantities that may be required, in the order shown to users: the metrics, norm (spectral norm of the
+/// product of the mixers), the defects of the mixers, wasserstein1.
 const std::vector<std::string>& required_names();
 
 /// What is required where the user says nothing: window ≥ 0.9, collapsed ≤ 0.05, largest ≤ 2.
@@ -33,13 +33,13 @@ std::vector<Requirement> parse_requirements(const std::string& text);
 /// A requirement as text: "window >= 0.9".
 std::string words(const Requirement& requirement);
 
-/// A number, and by how much it may be off.
+/// A number and its error.
 struct Estimate {
     double value = 0;  ///< the number
     double error = 0;  ///< 0 where it is exact
 };
 
-/// What came of the requirements.
+/// The result of checking the requirements.
 struct Verdict {
     bool pass = false;                 ///< all requirements are kept
     std::vector<std::string> reasons;  ///< one line each that is not kept; none where all are

@@ -32,7 +32,7 @@ void compare_with_measured(Validation& v) {
         if (!v.predictions[k].law.empty()) v.agreement[k] = agreement(v.predictions[k].law, v.measured->law);
 }
 
-/// Every connection by itself, at the first input.
+/// Every connection separately, at the first input.
 std::vector<LayerDistance> layer_distances(const Validation& v, int threads) {
     const auto& first = v.measurements.front();
     const auto& whole = v.predictions.back().networks.front();
@@ -123,7 +123,7 @@ void add_measurements(Validation& v, std::vector<layouts::Measurement> measureme
         std::vector<Network> networks;
         for (const auto& m : v.measurements) {
             networks.push_back(network_of(m, part));
-            // Every layer is coupled to every other: a minute a law at 24 connections.
+            // Every layer is coupled to every other: one minute per law at 24 connections.
             if (std::holds_alternative<TiedBranch>(networks.back().branch)) break;
         }
         v.predictions.push_back(predict(part, std::move(networks), threads));
@@ -168,7 +168,7 @@ void add_probed(Validation& v, std::vector<ProbedLaw> laws, std::string words, d
         error.*metric = mean(&ProbedLaw::error, metric);
     }
     error.effective_rank = mean(&ProbedLaw::error, &Metrics::effective_rank);
-    // The outermost, and how much further out another one may be; not known where one is not.
+    // The outermost value, and how much further out another one may be; unknown if any input's value is.
     const auto outermost = [&](double Metrics::*metric, double direction) {
         double value = -INFINITY, reach = -INFINITY;
         for (const auto& law : laws) {

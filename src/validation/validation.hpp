@@ -14,14 +14,14 @@
 
 namespace spectra::validation {
 
-/// A model's singular values where they were measured.
+/// The measured singular values of a model.
 struct Measured {
     std::vector<std::vector<double>> values;  ///< one set per input, ascending, ln s
     Spectrum law;                             ///< all inputs together, equally weighted
     Metrics metrics;                          ///< of that law
     std::optional<Metrics> error;  ///< of the metrics, where they are estimates
     std::string words;             ///< "8 inputs, last token, N = 128"
-    std::string note;  ///< what a reader must know of it: "smallest value not converged"; or empty
+    std::string note;              ///< a caveat for readers: "smallest value not converged"; or empty
 };
 
 /// Prediction and measurement of one connection.
@@ -36,13 +36,13 @@ struct LayerDistance {
     double smallest = 0;               ///< singular value of Y_l, over all inputs
 };
 
-/// Everything that was found of one file.
+/// All results for one file.
 struct Validation {
     std::string file;    ///< its name
     std::string layout;  ///< whose tensor names it has
     std::string model;  ///< "edelta, 6 blocks, 128 = 4 × 32 channels, after 2000 steps"; or ""
-    std::optional<std::int64_t> step;  ///< of training, where the file says
-    /// The connections, at the first input; none of a model that is known by its Jacobian alone.
+    std::optional<std::int64_t> step;  ///< of training, if the file contains it
+    /// The connections, at the first input; none for a model of which only the Jacobian is known.
     std::optional<layouts::Stack> stack;
     std::optional<layouts::MixerTable> mixers;       ///< properties of its mixers
     std::vector<layouts::Measurement> measurements;  ///< one per input; none of a file that cannot be run
@@ -57,7 +57,7 @@ struct Validation {
     const Prediction* predicted() const { return predictions.empty() ? nullptr : &predictions.back(); }
     /// What the verdict is about: the measured metrics, or where there are none the predicted ones.
     const Metrics* judged() const;
-    /// Their errors, where they are estimates; or null.
+    /// Their errors if they are estimates; otherwise null.
     const Metrics* judged_error() const;
     /// Whether every prediction is certified.
     bool certified() const;
@@ -76,7 +76,7 @@ std::optional<Estimate> quantity(const Validation& validation, const std::string
 /// assumed Lσ² of the branches, which a file does not hold.
 void add_stacks(Validation& validation, const std::vector<layouts::Stack>& stacks, double noise, int threads);
 
-/// Theory and distances of a model measured at one or more inputs; fills all but what the file is called.
+/// Adds theory and distances of a model measured at one or more inputs; fills everything except the names.
 void add_measurements(Validation& validation, std::vector<layouts::Measurement> measurements,
                       double resolution, int threads);
 
@@ -92,12 +92,12 @@ struct ProbedLaw {
     Metrics error;                   ///< of these metrics
 };
 
-/// The same of laws that were probed: metrics are the probes', not the quantiles'; means over inputs, largest
-/// and smallest those of all. The effective rank is that of the quantiles. Errors are means too: what steps
-/// do not resolve is of one sign.
+/// The same for probed laws: metrics come from the probes, not from the quantiles. They are means over
+/// inputs; largest and smallest are extremes over inputs. The effective rank comes from the quantiles. Errors
+/// are means too, because the part that steps do not resolve has one sign.
 void add_probed(Validation& validation, std::vector<ProbedLaw> laws, std::string words, double resolution);
 
-/// At the end: judges by the requirements.
+/// Last: checks the requirements.
 void conclude(Validation& validation, std::vector<Requirement> requirements);
 
 }  // namespace spectra::validation

@@ -17,7 +17,7 @@ void refuse(const std::string& where, const std::string& what) {
 }
 
 MappedFile::MappedFile(const std::string& path) {
-    // A pipe must not hold us up before its kind is known.
+    // Opening a pipe must not block before its kind is known.
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         refuse(path,
@@ -27,7 +27,7 @@ MappedFile::MappedFile(const std::string& path) {
     if (::fstat(file, &status) != 0) {
         problem = "cannot be read";
     } else if (S_ISDIR(status.st_mode)) {
-        problem = "is a folder; accepted: a file";
+        problem = "is a folder, not a file";
     } else if (!S_ISREG(status.st_mode)) {
         problem = "is not a regular file";
     } else if (status.st_size == 0) {

@@ -14,7 +14,7 @@ using Bytes = std::span<const std::byte>;
 /// Throws std::invalid_argument: "where: what".
 [[noreturn]] void refuse(const std::string& where, const std::string& what);
 
-/// The integer at `at`, least byte first; the caller knows that it lies inside.
+/// The little-endian integer at `at`; the caller has checked that it lies inside.
 template <std::unsigned_integral T>
 T little_endian(Bytes bytes, std::uint64_t at) {
     T value = 0;
@@ -31,12 +31,12 @@ inline Bytes as_bytes(std::string_view text) {
     return std::as_bytes(std::span(text));
 }
 
-/// A file in memory, read-only: only pages that are looked at are read from the disk. The file must keep its
-/// length meanwhile, as the system ends a program that looks beyond.
+/// A memory-mapped file, read-only: only pages that are accessed are read from disk. The file must not shrink
+/// meanwhile, because the system kills a program that reads beyond its end.
 class MappedFile {
 public:
     MappedFile() = default;
-    /// Folders, devices, missing, empty and unreadable files are refused.
+    /// Refuses folders, devices, and missing, empty or unreadable files.
     explicit MappedFile(const std::string& path);
     MappedFile(MappedFile&& other) noexcept;
     MappedFile& operator=(MappedFile&& other) noexcept;

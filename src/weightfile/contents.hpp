@@ -11,15 +11,14 @@
 
 namespace spectra::weightfile {
 
-/// A run of bytes that tensors are views of.
+/// A range of bytes; tensors are views of it.
 struct Storage {
-    std::string name;        ///< of a torch file: "0", "1", …
-    std::uint64_t size = 0;  ///< in bytes
-    std::uint64_t place =
-        0;  ///< of a torch file the number of its archive entry; of safetensors its first byte
+    std::string name;         ///< in a torch file: "0", "1", …
+    std::uint64_t size = 0;   ///< in bytes
+    std::uint64_t place = 0;  ///< torch file: the number of its archive entry; safetensors: its first byte
 };
 
-/// What a reader finds in a file.
+/// The contents of a file.
 struct Contents {
     std::vector<Storage> storages;
     std::vector<Tensor> tensors;  ///< in the order of the file

@@ -11,7 +11,7 @@ struct Row {
     std::size_t bits;
 };
 
-// In the order of Dtype. Types that came after Torch's typed storages have none.
+// In the order of Dtype. Types newer than Torch's typed storages have no storage name.
 constexpr std::array rows{
     Row{Dtype::f64, "float64", "DoubleStorage", "F64", 64},
     Row{Dtype::f32, "float32", "FloatStorage", "F32", 32},

@@ -9,8 +9,8 @@
 
 namespace spectra::weightfile {
 
-/// What a tensor's elements are. float8: e = exponent bits, m = mantissa bits; fn: no infinities, NaN is all
-/// ones; fnuz: no infinities and no −0, whose code is NaN; e8m0: 2^(code − 127).
+/// The type of a tensor's elements. float8: e = exponent bits, m = mantissa bits; fn: no infinities, NaN is
+/// all ones; fnuz: no infinities, and the code of −0 is NaN; e8m0: 2^(code − 127).
 enum class Dtype {
     f64,
     f32,
@@ -30,7 +30,7 @@ enum class Dtype {
     u16,
     u8,
     boolean,
-    // Listed, but their values are not read.
+    // Listed, but their values cannot be read.
     c32,
     c64,
     c128,
@@ -39,9 +39,9 @@ enum class Dtype {
     f4,
 };
 
-/// As Torch calls it: "float32", "bfloat16", "bool".
+/// Torch's name: "float32", "bfloat16", "bool".
 std::string_view name(Dtype dtype);
-/// Of one element.
+/// Bits per element.
 std::size_t bits(Dtype dtype);
 /// Can its values be widened to a real number?
 bool readable(Dtype dtype);

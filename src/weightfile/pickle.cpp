@@ -11,13 +11,13 @@
 namespace spectra::weightfile {
 namespace {
 
-// Far above what checkpoints need (a tensor takes some fifteen objects): what a hostile file may cost.
+// Limits for hostile files, far above the needs of weight files (a tensor takes about fifteen objects).
 constexpr std::size_t longest_pickle = std::size_t{1} << 28;
 constexpr std::size_t most_objects = std::size_t{1} << 23;
 constexpr std::size_t most_pushes = std::size_t{1} << 25;
 constexpr ObjectId no_object = ~ObjectId{0};
 
-/// Opcodes of protocols 2 to 5; the older ones written as text are not here.
+/// Opcodes of protocols 2 to 5, without the older textual ones.
 enum Opcode : unsigned char {
     op_mark = '(',
     op_stop = '.',
@@ -68,7 +68,7 @@ enum Opcode : unsigned char {
     op_frame = 0x95,
 };
 
-/// Two's complement, least byte first, of any length.
+/// Two's complement, little-endian, of any length.
 Object integer_from(Bytes bytes) {
     if (bytes.empty()) return std::int64_t{0};
     const bool negative = std::to_integer<int>(bytes.back()) >= 0x80;
@@ -92,7 +92,7 @@ public:
 
     Unpickled run() {
         if (pickle_.size() > longest_pickle)
-            refuse(where_, fmt::format("has {} bytes; accepted: up to {}", pickle_.size(), longest_pickle));
+            refuse(where_, fmt::format("has {} bytes; must be at most {}", pickle_.size(), longest_pickle));
         if (pickle_.size() < 2 || byte() != op_proto || byte() < 2 || version() > 5)
             refuse(where_, "is not a pickle of protocol 2 to 5");
         constants();
@@ -103,7 +103,7 @@ public:
             step(opcode);
         }
         made_.objects.root = pop();
-        if (at_ != pickle_.size()) fail("the pickle ends before its file does");
+        if (at_ != pickle_.size()) fail("the pickle ends before the end of the file");
         return std::move(made_);
     }
 
@@ -117,7 +117,7 @@ private:
 
     Bytes take(std::uint64_t count) {
         if (count > pickle_.size() - at_)
-            fail(fmt::format("{} bytes are announced, but {} are left", count, pickle_.size() - at_));
+            fail(fmt::format("{} bytes are declared, but {} are left", count, pickle_.size() - at_));
         const Bytes taken = pickle_.subspan(at_, count);
         at_ += count;
         return taken;
@@ -134,7 +134,7 @@ private:
     std::string line() {
         const auto rest = as_text(pickle_.subspan(at_));
         const auto length = rest.find('\n');
-        if (length == rest.npos) fail("a name without an end");
+        if (length == rest.npos) fail("unterminated name");
         at_ += length + 1;
         return std::string(rest.substr(0, length));
     }
@@ -180,7 +180,7 @@ private:
         marks_.pop_back();
         return items;
     }
-    /// Picklers number from 0: a place has taken more bytes than its number.
+    /// Picklers number from 0, so place k comes after more than k bytes.
     void put(std::size_t place) {
         if (place > start_) fail(fmt::format("memo {} is out of order", place));
         if (place >= memo_.size()) memo_.resize(place + 1, no_object);
@@ -189,14 +189,14 @@ private:
     }
     void get(std::size_t place) {
         if (place >= memo_.size() || memo_[place] == no_object)
-            fail(fmt::format("memo {} is not there", place));
+            fail(fmt::format("memo {} does not exist", place));
         push(memo_[place]);
     }
     template <class T>
     T& top_as(const char* what) {
         auto* const value = std::get_if<T>(&made_.objects.all[top()]);
         if (value == nullptr)
-            fail(fmt::format("{} something of kind {}", what, name(Value(made_.objects, top()).kind())));
+            fail(fmt::format("{} an object of kind {}", what, name(Value(made_.objects, top()).kind())));
         return *value;
     }
 
@@ -224,7 +224,7 @@ private:
         list.items.insert(list.items.end(), items.begin(), items.end());
     }
     void set_items(const std::vector<ObjectId>& items) {
-        if (items.size() % 2 != 0) fail("a key without a value");
+        if (items.size() % 2 != 0) fail("key without a value");
         auto& dict = top_as<Dict>("sets items of").items;
         for (std::size_t k = 0; k < items.size(); k += 2) dict.emplace_back(items[k], items[k + 1]);
     }
@@ -233,7 +233,7 @@ private:
         if (!known)
             refuse(
                 where_,
-                fmt::format("asks for {}; only tensors and plain data are read (save the state dict alone)",
+                fmt::format("uses {}; only tensors and plain data are supported (save only the state dict)",
                             in_quotes(module + "." + name)));
         push_new(std::move(*known));
     }
@@ -241,18 +241,18 @@ private:
         const auto words = pop_last(2);
         const auto* module = std::get_if<std::string>(&made_.objects.all[words[0]]);
         const auto* name = std::get_if<std::string>(&made_.objects.all[words[1]]);
-        if (module == nullptr || name == nullptr) fail("a name that is not text");
+        if (module == nullptr || name == nullptr) fail("a name is not a string");
         push_name(*module, *name);
     }
     void reduce() {
         const auto words = pop_last(2);
         const auto* function = std::get_if<Function>(&made_.objects.all[words[0]]);
         if (function == nullptr)
-            fail(fmt::format("calls something of kind {}", name(Value(made_.objects, words[0]).kind())));
+            fail(fmt::format("calls an object of kind {}", name(Value(made_.objects, words[0]).kind())));
         if (made_.objects.all.size() == most_objects) fail(fmt::format("more than {} objects", most_objects));
         push(call(made_, *function, words[1], here()));
     }
-    /// The attributes of an OrderedDict (a state dict has _metadata) are nothing we read.
+    /// The attributes of an OrderedDict (a state dict has _metadata) are ignored.
     void build() {
         pop();
         top_as<Dict>("sets attributes of");
@@ -408,7 +408,7 @@ private:
                 frame();
                 break;
             default:
-                fail(fmt::format("opcode 0x{:02x} is none that tensors and plain data need", opcode));
+                fail(fmt::format("unsupported pickle opcode 0x{:02x}", opcode));
         }
     }
 

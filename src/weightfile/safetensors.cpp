@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr std::uint64_t longest_header = 16 << 20;
 constexpr std::uint64_t length_bytes = 8;
 
-/// An entry of the header as it is read.
+/// An entry of the header while it is read.
 struct Entry {
     std::string key;
     Dtype dtype = Dtype::f32;
@@ -33,8 +33,8 @@ struct Entry {
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-/// Reads the header as it is parsed: objects of objects, whose arrays hold sizes. Anything else is refused,
-/// so that nothing nests and nothing is kept but the entries.
+/// Reads the header while it is parsed: objects of objects with arrays of sizes. Anything else is refused,
+/// so that nothing nests deeper and only the entries are kept.
 class Header : public nlohmann::json_sax<json> {
 public:
     explicit Header(const std::string& where) : where_(where) {}
@@ -87,7 +87,7 @@ public:
         }
         in_metadata_ = value == "__metadata__";
         if (in_metadata_ && std::exchange(has_metadata_, true))
-            refuse(where_, "header: '__metadata__' is there twice");
+            refuse(where_, "header: duplicate '__metadata__'");
         if (!in_metadata_) entries.emplace_back().key = std::move(value);
         return true;
     }
@@ -121,13 +121,13 @@ private:
 
     [[noreturn]] void unexpected(const std::string& what) const {
         refuse(where_,
-               fmt::format("{}: unexpected {} in the header; accepted: dtype, shape and data_offsets of a "
-                           "tensor, texts in __metadata__",
+               fmt::format("{}: unexpected {} in the header; expected dtype, shape and data_offsets of a "
+                           "tensor, or strings in __metadata__",
                            place(), what));
     }
 
     void once(bool& seen) const {
-        if (std::exchange(seen, true)) refuse(where_, place() + ": is there twice");
+        if (std::exchange(seen, true)) refuse(where_, place() + ": duplicate field");
     }
 
     void set_dtype(const std::string& value) {
@@ -135,9 +135,10 @@ private:
         once(entry.has_dtype);
         const auto dtype = dtype_from_safetensors(value);
         if (!dtype)
-            refuse(where_, fmt::format("{} {} is not known; accepted: F64, F32, F16, BF16, F8_E4M3, F8_E5M2, "
-                                       "F8_E8M0, I64 to I8, U64 to U8, BOOL",
-                                       place(), in_quotes(value)));
+            refuse(where_,
+                   fmt::format("{} {} is unknown; must be one of F64, F32, F16, BF16, F8_E4M3, F8_E5M2, "
+                               "F8_E8M0, I64 to I8, U64 to U8, BOOL",
+                               place(), in_quotes(value)));
         entry.dtype = *dtype;
     }
 
@@ -148,7 +149,7 @@ private:
                                                    : "";
         if (*missing != '\0') refuse(where_, fmt::format("{}: has no {}", in_quotes(entry.key), missing));
         if (entry.data_offsets.size() != 2)
-            refuse(where_, fmt::format("{}: data_offsets has {} numbers; accepted: [begin, end]",
+            refuse(where_, fmt::format("{}: data_offsets has {} numbers; must be [begin, end]",
                                        in_quotes(entry.key), entry.data_offsets.size()));
     }
 
@@ -159,7 +160,7 @@ private:
     Shape* array_ = nullptr;
 };
 
-/// Bytes of a tensor; nothing where they are too many, or not whole.
+/// Bytes of a tensor; nothing if they overflow or are not a whole number.
 std::optional<std::uint64_t> byte_count(const Entry& entry) {
     auto count = element_count(entry.shape);
     std::uint64_t total = 0;
@@ -181,7 +182,7 @@ void check_range(const Entry& entry, std::uint64_t data_size, const std::string&
                                     size ? std::to_string(*size) : "too many", begin, end, end - begin));
 }
 
-/// Sorted by place, every range begins where the one before ended.
+/// Checks that every range, sorted by position, begins where the one before ends.
 void check_cover(const std::vector<Entry>& entries, std::uint64_t data_size, const std::string& where) {
     std::uint64_t reached = 0;
     for (const auto& entry : entries) {
@@ -202,7 +203,7 @@ void check_once(const Metadata& metadata, const std::string& where) {
     std::sort(keys.begin(), keys.end());
     const auto twice = std::adjacent_find(keys.begin(), keys.end());
     if (twice != keys.end())
-        refuse(where, fmt::format("'__metadata__': {} is there twice", in_quotes(*twice)));
+        refuse(where, fmt::format("'__metadata__': duplicate key {}", in_quotes(*twice)));
 }
 
 Objects as_objects(const Metadata& metadata) {
@@ -234,10 +235,10 @@ Contents read_safetensors(Bytes file, const std::string& where) {
                                   file.size()));
     const auto length = little_endian<std::uint64_t>(file, 0);
     if (length > longest_header)
-        refuse(where, fmt::format("header of {} bytes; accepted: up to {}", length, longest_header));
+        refuse(where, fmt::format("header of {} bytes; must be at most {}", length, longest_header));
     if (length > file.size() - length_bytes)
         refuse(where,
-               fmt::format("header of {} bytes in a file of {}: the file is cut short", length, file.size()));
+               fmt::format("header of {} bytes in a file of {}: the file is truncated", length, file.size()));
     const auto text = as_text(file.subspan(length_bytes, length));
     const Bytes data = file.subspan(length_bytes + length);
 

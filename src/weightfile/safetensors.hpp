@@ -6,13 +6,13 @@
 
 namespace spectra::weightfile {
 
-/// Does it begin as a safetensors file does: a header length, then '{'?
+/// Does it begin like a safetensors file, with a header length and '{'?
 bool looks_like_safetensors(Bytes file);
 
-/// Eight bytes of header length n (least first), n bytes of JSON, data. The header maps a key to dtype, shape
-/// and data_offsets [begin, end) in the data, and `__metadata__`, which becomes the root object, texts to
-/// texts. As the format demands, the ranges together are the data, without overlap or gap, and each is as
-/// long as shape and dtype say. Keys are listed in the order of the data.
+/// The format: eight bytes of header length n (little-endian), n bytes of JSON, data. The header maps a key
+/// to dtype, shape and data_offsets [begin, end) in the data. `__metadata__`, which becomes the root object,
+/// maps strings to strings. As the format requires, the ranges cover the data without overlap or gap, and the
+/// length of each matches shape and dtype. Keys are listed in the order of the data.
 Contents read_safetensors(Bytes file, const std::string& where);
 
 }  // namespace spectra::weightfile

@@ -22,15 +22,15 @@ constexpr std::size_t largest_source = std::size_t{64} << 20;
 
 struct Token {
     enum class Kind { name, text, other } kind;
-    std::string_view text;  ///< of a text: between its quotes
+    std::string_view text;  ///< of a string: between its quotes
 };
 
 bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// The words, texts and signs of a source in TorchScript's grammar, whose lexical rules are Python's. Blanks, ends of
-/// lines and comments are left out, so that what is written in pieces is seen as one.
+/// The names, strings and signs of a TorchScript source, which has Python's lexical rules. Blanks, line ends
+/// and comments are skipped, so that expressions split by them are recognised.
 class Lexer {
 public:
     Lexer(std::string_view source, const std::string& where) : rest_(source), where_(where) {}
@@ -77,7 +77,7 @@ private:
                 return out;
             }
         }
-        refuse(where_, "has a text without an end in its source");
+        refuse(where_, "has an unterminated string in its source");
     }
 
     std::string_view rest_;
@@ -95,8 +95,8 @@ std::string lower_case(std::string text) {
 }
 
 [[noreturn]] void refuse_call(const std::string& where, std::string_view what) {
-    refuse(where, fmt::format("calls {}, which reaches beyond the model's own numbers; accepted: modules that "
-                              "compute on tensors alone",
+    refuse(where, fmt::format("calls {}, which reaches beyond the model's own numbers; a module must "
+                              "compute on tensors only",
                               in_quotes(what)));
 }
 
@@ -104,7 +104,7 @@ std::string lower_case(std::string text) {
 
 void refuse_unsafe_source(std::string_view source, const std::string& where) {
     Lexer lexer(source, where);
-    // The last tokens, latest last: a.b.c is five of them.
+    // The last tokens, latest last: a.b.c is five tokens.
     std::array<Token, 4> before{};
     std::string text;
     int depth = 0;
@@ -115,14 +115,14 @@ void refuse_unsafe_source(std::string_view source, const std::string& where) {
         const auto follows = [&](std::string_view name) {
             return before[3].kind == Token::Kind::name && before[3].text == name && before[2].text != ".";
         };
-        // These may be used only where they are seen: under another name they would not be.
+        // These may only be used directly: under another name they would go unnoticed.
         if (follows("ops") && word != ".") refuse_call(where, "ops");
         if (follows("getattr") && word != "(") refuse_call(where, "getattr");
         if (word == "(" && ++depth > 0 && follows("getattr")) lookups.push_back(depth);
         if (word == ")" && !lookups.empty() && lookups.back() == depth) lookups.pop_back();
         if (word == ")") --depth;
         if (kind == Token::Kind::text) {
-            // Texts beside each other are one, and escapes could spell anything.
+            // Adjacent strings are joined, and escapes could spell anything.
             text = before[3].kind == Token::Kind::text ? text + std::string(word) : std::string(word);
             if (!lookups.empty() && (is_unsafe(text) || text.find('\\') != std::string::npos))
                 refuse_call(where, text);
@@ -147,17 +147,18 @@ void refuse_unsafe_script(const ZipArchive& archive, const std::string& root, co
     std::set<std::string> names;
     for (const auto& entry : archive.entries()) {
         const std::string place = where + ": " + in_quotes(entry.name);
-        // PyTorch finds entries by names of any case, in the folder of whichever entry comes first.
+        // PyTorch finds entries regardless of case, in the folder of the first entry.
         const auto name = lower_case(entry.name);
-        if (!entry.name.starts_with(root)) refuse(place, "lies outside the folder of data.pkl");
-        if (!names.insert(name).second) refuse(place, "has the name of another entry but for its case");
+        if (!entry.name.starts_with(root)) refuse(place, "is outside the folder of data.pkl");
+        if (!names.insert(name).second)
+            refuse(place, "has a name that differs from another entry's only in case");
         const auto inner = std::string_view(name).substr(root.size());
-        if (inner == "model.json") refuse(place, "is of a TorchScript format that is no longer read");
+        if (inner == "model.json") refuse(place, "has a TorchScript format that is no longer supported");
         const bool is_code = inner.starts_with("code/") && !inner.ends_with(".debug_pkl");
         const bool is_pickle = inner.ends_with(".pkl");
         if (is_code) refuse_unsafe_source(archive.unpacked(entry, largest_source), place);
         if (!is_pickle) continue;
-        // Pickles name a class by two lines: a module and what is in it.
+        // Pickles name a class by two lines: a module and a name.
         std::string text = archive.unpacked(entry, largest_source);
         std::replace(text.begin(), text.end(), '\n', '.');
         for (auto at = text.find(custom); at != text.npos; at = text.find(custom, at + 1))

@@ -24,8 +24,8 @@ T load(const std::byte* at, bool big_endian) {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-/// Exponent and mantissa moved to where a float has them, then the difference of the biases: 2^(127 − bias)
-/// is exact, also for the subnormal.
+/// Moves exponent and mantissa to their positions in a float, then corrects the bias: the factor 2^(127
+/// − bias) is exact, even for subnormals.
 template <int mantissa, int bias, int width>
 float magnitude(unsigned code) {
     const unsigned without_sign = code & ((1U << (width - 1)) - 1);

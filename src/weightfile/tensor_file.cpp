@@ -22,15 +22,15 @@ namespace {
 
 constexpr std::array<std::string_view, 4> model_names{"model", "state_dict", "model_state_dict", "module"};
 
-/// Common files that are none of ours, and what to do.
+/// Common files of other formats, and what to do with them.
 std::string_view advice(Bytes file) {
     const auto start = as_text(file.first(std::min<std::size_t>(file.size(), 64)));
     if (looks_like_legacy_torch(file))
         return "was written by torch.save before 1.6 (or without its zip format); load it with Torch and "
                "save it again";
     if (start.starts_with("version https://git-lfs"))
-        return "is a Git LFS pointer, not the file itself; fetch that";
-    if (start.starts_with('\x80')) return "is a pickle, but none of torch.save";
+        return "is a Git LFS pointer, not the file itself; fetch the file";
+    if (start.starts_with('\x80')) return "is a pickle, but not from torch.save";
     return "is neither a torch.save file, a TorchScript module nor safetensors";
 }
 
@@ -229,13 +229,12 @@ template <class Real>
 std::vector<Real> TensorFile::Inside::read(const Tensor& tensor, std::size_t most_elements) const {
     const auto place = [&] { return file + ": " + in_quotes(tensor.key); };
     if (!readable(tensor.dtype))
-        refuse(place(),
-               fmt::format("is of dtype {}, whose values are not read; accepted: real floating-point numbers "
-                           "from 8 bits, integers, bool",
-                           name(tensor.dtype)));
+        refuse(place(), fmt::format("has unsupported dtype {}; must be real floating-point numbers "
+                                    "of at least 8 bits, integers or bool",
+                                    name(tensor.dtype)));
     const auto count = element_count(tensor.shape), end = extent(tensor);
     if (!count || *count > most_elements)
-        refuse(place(), fmt::format("has {} elements; accepted: up to {}",
+        refuse(place(), fmt::format("has {} elements; must be at most {}",
                                     count ? std::to_string(*count) : "too many", most_elements));
     if (tensor.storage >= contents.storages.size() || tensor.strides.size() != tensor.shape.size())
         refuse(place(), "is no tensor of this file");

@@ -28,17 +28,18 @@ enum class Kind {
 /// "a safetensors file", "a torch.save file", "a TorchScript module".
 std::string_view name(Kind kind);
 
-/// Whether a file begins as one of these does; false where it cannot be read.
+/// Whether a file begins like one of these; false if it cannot be read.
 bool is_weight_file(const std::filesystem::path& path);
 
-/// An open weight file. It is mapped into memory: opening reads its directory, reading a tensor that tensor.
+/// An open weight file, mapped into memory: opening reads only its directory, and tensors are read one by
+/// one.
 ///
-/// Whatever is wrong with a file throws std::invalid_argument, one line that begins with the file's name.
+/// Every fault of a file throws std::invalid_argument, one line that begins with the file's name.
 class TensorFile {
 public:
     /// Recognises the file by its content. Files of torch.save before 1.6 are refused with advice.
     static TensorFile open(const std::filesystem::path& path);
-    /// The same of bytes in memory, which must outlive it; `name` stands for the file in messages.
+    /// The same for bytes in memory, which must outlive it; `name` stands for the file in messages.
     static TensorFile from_bytes(std::span<const std::byte> bytes, std::string name);
 
     /// Files can be moved, not copied. Tensors and values stay valid.
@@ -57,11 +58,11 @@ public:
     const std::vector<Tensor>& tensors() const;
     /// Null where there is none of that key.
     const Tensor* find(std::string_view key) const;
-    /// Refuses where there is none of that key.
+    /// Refuses a missing key.
     const Tensor& at(std::string_view key) const;
 
-    /// A tensor's elements in row-major order, whatever its strides, widened from what it has. At most
-    /// `most_elements` are read: a small file can promise a tensor of any size. Complex numbers are refused.
+    /// A tensor's elements in row-major order, whatever its strides, widened from its dtype. At most
+    /// `most_elements` are read: a small file can declare a tensor of any size. Complex numbers are refused.
     std::vector<double> read_doubles(const Tensor& tensor,
                                      std::size_t most_elements = default_most_elements) const;
     /// The same in single precision; doubles are rounded.
@@ -75,15 +76,15 @@ public:
     /// `__metadata__` of safetensors, a dict of texts; None for a TorchScript module.
     Value value() const;
 
-    /// Where the model's state dict begins in the keys: "model." of {model, optimizer, …}, "state_dict.", ""
-    /// of a bare one and of safetensors. Looks for model, state_dict, model_state_dict, module, inside each
-    /// other too; else for the only dict with tensors where no tensor lies beside it.
+    /// The prefix of the model's state dict in the keys: "model." for {model, optimizer, …}, "state_dict.",
+    /// "" for a bare one and for safetensors. Looks for model, state_dict, model_state_dict, module, also
+    /// nested; otherwise for the only dict with tensors, if no tensor lies beside it.
     std::string state_dict_prefix() const;
-    /// The tensors of that state dict under its own keys.
+    /// The tensors of that state dict under their keys in it.
     std::vector<Tensor> state_dict() const;
 
-    /// The step of training it was saved at, where it says so beside the model: a whole number (safetensors:
-    /// its digits) called step, global_step, iter_num, iteration, iter or steps.
+    /// The training step at which the file was saved, if it is stored beside the model: an integer
+    /// (safetensors: its digits) called step, global_step, iter_num, iteration, iter or steps.
     std::optional<std::int64_t> training_step() const;
 
 private:

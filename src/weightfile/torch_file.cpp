@@ -10,13 +10,13 @@
 namespace spectra::weightfile {
 namespace {
 
-// An object met again on another way has another key: there are more ways through a small file than can be
-// counted.
+// An object on several paths has several keys, and a small file can contain an exponential number of
+// paths.
 constexpr std::size_t most_keys = std::size_t{1} << 20;
 constexpr std::size_t most_bytes = std::size_t{1} << 28;
 constexpr std::size_t most_visits = std::size_t{1} << 24;
 
-/// The pickled number 0x1950A86A20F9469CFC6C that begins the older files.
+/// The pickled number 0x1950A86A20F9469CFC6C with which older files begin.
 constexpr std::string_view legacy_magic = "\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19";
 
 std::string key_text(const Value& key) {
@@ -25,8 +25,8 @@ std::string key_text(const Value& key) {
     return fmt::format("<{}>", name(key.kind()));
 }
 
-/// Depth first through dicts, lists and tuples, without recursion and not through an object that holds
-/// itself.
+/// Depth-first traversal of dicts, lists and tuples, without recursion. An object inside itself is not
+/// entered again.
 class Walk {
 public:
     Walk(const Objects& objects, const std::vector<Tensor>& tensors, const std::string& where)
@@ -87,11 +87,11 @@ bool is_big_endian(const ZipArchive& archive, const std::string& root, const std
     if (entry == nullptr) return false;
     const auto order = as_text(archive.checked_bytes(*entry));
     if (order != "little" && order != "big")
-        refuse(where, fmt::format("byteorder is {}; accepted: little or big", in_quotes(order)));
+        refuse(where, fmt::format("byteorder is {}; must be little or big", in_quotes(order)));
     return order == "big";
 }
 
-/// Its bytes are looked for when they are asked for.
+/// Its bytes are located on demand.
 Storage find_storage(const ZipArchive& archive, const std::string& root, const NamedStorage& named,
                      const std::string& where) {
     const std::string name = root + "data/" + named.key;
@@ -101,7 +101,7 @@ Storage find_storage(const ZipArchive& archive, const std::string& root, const N
         refuse(where, fmt::format("has no storage {}", in_quotes(name)));
     }
     if (entry->method == 0 && entry->size != named.size)
-        refuse(where, fmt::format("storage {} has {} bytes where data.pkl says {}", in_quotes(name),
+        refuse(where, fmt::format("storage {} has {} bytes, but data.pkl declares {}", in_quotes(name),
                                   entry->size, named.size));
     return {named.key, named.size, static_cast<std::uint64_t>(entry - archive.entries().data())};
 }
@@ -120,7 +120,8 @@ std::string torch_root(const ZipArchive& archive, const std::string& where) {
         const std::string& name = entry.name;
         if (!name.ends_with(end) || name.find('/') != name.size() - end.size()) continue;
         if (!root.empty())
-            refuse(where, fmt::format("has two data.pkl, in {} and {}", in_quotes(root), in_quotes(name)));
+            refuse(where,
+                   fmt::format("has two data.pkl files, in {} and {}", in_quotes(root), in_quotes(name)));
         root = name.substr(0, name.size() - end.size() + 1);
     }
     return root;

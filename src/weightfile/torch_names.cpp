@@ -19,7 +19,7 @@ struct Name {
     Function function;
 };
 
-// The built-in ones are called by their Python 2 names below protocol 3.
+// Below protocol 3 the built-in ones have their Python 2 names.
 constexpr std::array functions{
     Name{"collections", "OrderedDict", Function::ordered_dict},
     Name{"__builtin__", "set", Function::set},
@@ -47,14 +47,14 @@ std::string_view name_of(Function function) {
     return "";
 }
 
-/// Reads the arguments of a call; what is not as expected is refused.
+/// Reads the arguments of a call; refuses unexpected ones.
 class Arguments {
 public:
     Arguments(const Unpickled& made, ObjectId tuple, const std::string& where, std::string_view what)
         : made_(made), where_(where), what_(what) {
         const auto* sequence = std::get_if<Sequence>(&made.objects.all[tuple]);
         if (sequence == nullptr || sequence->kind != Sequence::Kind::tuple)
-            refuse(place(), "its arguments are no tuple");
+            refuse(place(), "its arguments are not a tuple");
         items_ = &sequence->items;
     }
 
@@ -75,13 +75,12 @@ public:
     Shape counts(std::size_t k) const {
         const auto& sequence = get<Sequence>(k);
         if (sequence.items.size() > most_dimensions)
-            refuse(place(), fmt::format("argument {} has {} dimensions; accepted: up to {}", k + 1,
+            refuse(place(), fmt::format("argument {} has {} dimensions; must be at most {}", k + 1,
                                         sequence.items.size(), most_dimensions));
         Shape counts;
         for (const ObjectId item : sequence.items) {
             const auto* value = std::get_if<std::int64_t>(&made_.objects.all[item]);
-            if (value == nullptr)
-                refuse(place(), fmt::format("argument {} holds other things than integers", k + 1));
+            if (value == nullptr) refuse(place(), fmt::format("argument {} must hold only integers", k + 1));
             counts.push_back(not_negative(*value, k));
         }
         return counts;
@@ -90,7 +89,7 @@ public:
 
 private:
     std::uint64_t not_negative(std::int64_t value, std::size_t k) const {
-        if (value < 0) refuse(place(), fmt::format("argument {} is {}; accepted: 0 or more", k + 1, value));
+        if (value < 0) refuse(place(), fmt::format("argument {} is {}; must be ≥ 0", k + 1, value));
         return static_cast<std::uint64_t>(value);
     }
 
@@ -105,25 +104,25 @@ ObjectId add(Unpickled& made, Object object) {
     return static_cast<ObjectId>(made.objects.all.size() - 1);
 }
 
-/// Bits that say the values are to be negated or conjugated; they are not in the storage.
+/// Refuses bits that request negation or conjugation of the stored values.
 void refuse_metadata(const Arguments& arguments, std::size_t k) {
     if (arguments.size() <= k || std::holds_alternative<None>(arguments.object(k))) return;
     if (!arguments.get<Dict>(k).items.empty())
         refuse(arguments.place(),
-               "a tensor with its negative or conjugate bit set; accepted: without (resolve_neg)");
+               "tensor has its negative or conjugate bit set; save it without (resolve_neg)");
 }
 
 Tensor tensor_from(const Unpickled& made, const Arguments& arguments, std::optional<Dtype> dtype) {
     const auto& storage = arguments.get<StoragePlace>(0);
     if (!dtype) dtype = storage.dtype;
-    if (!dtype) refuse(arguments.place(), "a tensor of an untyped storage without a dtype");
+    if (!dtype) refuse(arguments.place(), "tensor with an untyped storage and no dtype");
     Tensor tensor{{}, *dtype, arguments.counts(2), arguments.counts(3), arguments.count(1), storage.storage};
     const auto described = [&] {
         return fmt::format("a tensor of shape [{}], strides [{}], offset {}", fmt::join(tensor.shape, ", "),
                            fmt::join(tensor.strides, ", "), tensor.offset);
     };
     if (tensor.shape.size() != tensor.strides.size())
-        refuse(arguments.place(), described() + ": not as many strides as sizes");
+        refuse(arguments.place(), described() + ": numbers of strides and sizes differ");
     const auto end = extent(tensor);
     const NamedStorage& named = made.storages[tensor.storage];
     const std::uint64_t room = named.size / (bits(tensor.dtype) / 8);
@@ -146,9 +145,9 @@ ObjectId rebuild(Unpickled& made, Function function, const Arguments& arguments)
         dtype = arguments.get<Dtype>(6);
     }
     made.tensors.push_back(tensor_from(made, arguments, dtype));
-    made.sizes += made.tensors.back().shape.size() + 4;  // a scalar takes memory, too
+    made.sizes += made.tensors.back().shape.size() + 4;  // a scalar takes memory too
     if (made.sizes > most_sizes)
-        refuse(arguments.place(), fmt::format("more than {} sizes of tensors in all", most_sizes));
+        refuse(arguments.place(), fmt::format("more than {} tensor sizes in total", most_sizes));
     return add(made, TensorPlace{made.tensors.size() - 1});
 }
 
@@ -157,15 +156,14 @@ bool rebuilds_tensor(Function function) {
            function == Function::rebuild_tensor_v3;
 }
 
-/// Below protocol 3 bytes are written as text whose characters are the bytes.
+/// Below protocol 3, bytes are written as text with one character per byte.
 ObjectId encode(Unpickled& made, const Arguments& arguments) {
     arguments.expect(2, 2);
     const auto& text = arguments.get<std::string>(0);
-    if (arguments.get<std::string>(1) != "latin1")
-        refuse(arguments.place(), "encodes other things than bytes");
+    if (arguments.get<std::string>(1) != "latin1") refuse(arguments.place(), "argument must be bytes");
     made.encoded += text.size();
     if (made.encoded > most_encoded)
-        refuse(arguments.place(), fmt::format("more than {} bytes of bytes", most_encoded));
+        refuse(arguments.place(), fmt::format("more than {} bytes of byte strings", most_encoded));
     ByteText result;
     for (std::size_t k = 0; k < text.size(); ++k) {
         const unsigned first = static_cast<unsigned char>(text[k]);
@@ -175,7 +173,7 @@ ObjectId encode(Unpickled& made, const Arguments& arguments) {
         }
         const unsigned second = k + 1 < text.size() ? static_cast<unsigned char>(text[++k]) : 0U;
         if ((first != 0xC2U && first != 0xC3U) || (second & 0xC0U) != 0x80U)
-            refuse(arguments.place(), "encodes text that is not of bytes");
+            refuse(arguments.place(), "argument must be bytes, one per character");
         result.bytes += static_cast<char>(((first & 0x03U) << 6) | (second & 0x3FU));
     }
     return add(made, std::move(result));
@@ -229,7 +227,7 @@ ObjectId call(Unpickled& made, Function function, ObjectId tuple, const std::str
             arguments.expect(4, 4);
             const Function inner = arguments.get<Function>(0);
             if (!rebuilds_tensor(inner) || arguments.get<Function>(1) != Function::tensor_class)
-                refuse(arguments.place(), "rebuilds other things than tensors");
+                refuse(arguments.place(), "can rebuild only tensors");
             return rebuild(made, inner, Arguments(made, arguments.id(2), where, name_of(inner)));
         }
         case Function::restore_type_tag:
@@ -239,13 +237,13 @@ ObjectId call(Unpickled& made, Function function, ObjectId tuple, const std::str
         case Function::tensor_class:
             break;
     }
-    refuse(arguments.place(), "is called, but may only be named");
+    refuse(arguments.place(), "is called, but can only be named");
 }
 
 Object storage_of(Unpickled& made, ObjectId persistent_id, const std::string& where) {
     const Arguments arguments(made, persistent_id, where, "persistent id");
     arguments.expect(5, 5);
-    if (arguments.get<std::string>(0) != "storage") refuse(arguments.place(), "is not that of a storage");
+    if (arguments.get<std::string>(0) != "storage") refuse(arguments.place(), "is not the id of a storage");
     const auto dtype = arguments.get<StorageType>(1).dtype;
     const auto& key = arguments.get<std::string>(2);
     std::uint64_t size = arguments.count(4);
@@ -255,7 +253,7 @@ Object storage_of(Unpickled& made, ObjectId persistent_id, const std::string& wh
     const auto [found, added] = made.storage_numbers.try_emplace(key, made.storages.size());
     if (added) made.storages.push_back({key, size});
     if (made.storages[found->second].size != size)
-        refuse(arguments.place(), fmt::format("storage {} has {} bytes here and {} before", in_quotes(key),
+        refuse(arguments.place(), fmt::format("storage {} has {} bytes here, but {} before", in_quotes(key),
                                               size, made.storages[found->second].size));
     return StoragePlace{found->second, dtype};
 }

@@ -8,10 +8,10 @@
 
 namespace spectra::weightfile {
 
-/// What `module.name` stands for; nothing where it is not a name that a pickle may ask for.
+/// The meaning of `module.name`; nothing if a pickle may not use that name.
 std::optional<Object> known_name(std::string_view module, std::string_view name);
 
-/// What calling `function` with `arguments` (a tuple) gives, added to the objects where it is new.
+/// The result of calling `function` with `arguments` (a tuple); a new object is added to the objects.
 ObjectId call(Unpickled& made, Function function, ObjectId arguments, const std::string& where);
 
 /// The storage of a persistent id: ('storage', class, key, location, number of elements).

@@ -17,14 +17,14 @@ struct NamedStorage {
     std::uint64_t size = 0;  ///< in bytes
 };
 
-/// What a pickle describes. Tensors have no keys yet.
+/// The contents of a pickle. Tensors have no keys yet.
 struct Unpickled {
     Objects objects;
     std::vector<NamedStorage> storages;
     std::vector<Tensor> tensors;
     std::map<std::string, std::size_t> storage_numbers;  ///< by key
-    // Both are limited: a short pickle can ask for much of them.
-    std::size_t sizes = 0;    ///< dimensions of all tensors, and some for each tensor
+    // Both are limited: a short pickle can request a lot of them.
+    std::size_t sizes = 0;    ///< dimensions of all tensors, plus a constant per tensor
     std::size_t encoded = 0;  ///< bytes made from text
 };
 

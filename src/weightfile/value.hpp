@@ -54,7 +54,7 @@ public:
 
     /// Number of items of a list, tuple, set or dict; 0 for others.
     std::size_t size() const;
-    /// Item k < size(); of a dict its value.
+    /// Item k < size(); for a dict its value.
     Value item(std::size_t k) const;
     /// Key k < size() of a dict.
     Value key(std::size_t k) const;

@@ -34,7 +34,7 @@ constexpr std::array<std::uint32_t, 256> crc_table = [] {
     return table;
 }();
 
-/// A record of the directory, with reads that stay inside.
+/// A record of the directory; reads stay inside it.
 class Record {
 public:
     Record(Bytes bytes, std::uint64_t at) : bytes_(bytes), at_(at) {}
@@ -61,7 +61,7 @@ bool has_signature(Bytes bytes, std::uint64_t at, std::uint64_t length, std::uin
     return holds(bytes, at, length) && Record(bytes, at).u32(0) == signature;
 }
 
-/// The values of the 64-bit extra field, in its order: those whose 32 bits are all ones.
+/// The values of the 64-bit extra field, in order: one per 32-bit field that is all ones.
 class Extra64 {
 public:
     explicit Extra64(Bytes extra) {
@@ -120,7 +120,7 @@ ZipArchive::ZipArchive(Bytes file, std::string where) : file_(file), where_(std:
 
 ZipArchive::Directory ZipArchive::find_directory() const {
     const std::uint64_t size = file_.size();
-    if (size < end_length) refuse(where_, "a zip archive that is cut short: it has no end record");
+    if (size < end_length) refuse(where_, "is a truncated zip archive: it has no end record");
     const std::uint64_t last = size - end_length, first = last > longest_comment ? last - longest_comment : 0;
     for (std::uint64_t at = last + 1; at-- > first;) {
         if (!has_signature(file_, at, end_length, end_signature)) continue;
@@ -133,7 +133,7 @@ ZipArchive::Directory ZipArchive::find_directory() const {
             found = directory_of_64_bits(locator);
             must_end = Record(file_, locator).u64(8);
         } else if (end.u16(4) != 0 || end.u16(6) != 0 || end.u16(8) != end.u16(10)) {
-            refuse(where_, "a zip archive in several parts; accepted: one file");
+            refuse(where_, "is a split zip archive; must be one file");
         }
         if (found.begin > found.end || found.end != must_end)
             refuse(where_,
@@ -142,20 +142,20 @@ ZipArchive::Directory ZipArchive::find_directory() const {
                        found.begin, found.end, must_end));
         return found;
     }
-    refuse(where_, "a zip archive that is cut short: it has no end record");
+    refuse(where_, "is a truncated zip archive: it has no end record");
 }
 
 ZipArchive::Directory ZipArchive::directory_of_64_bits(std::uint64_t locator) const {
     const std::uint64_t at = Record(file_, locator).u64(8);
     if (!has_signature(file_, at, end64_length, end64_signature) || at > locator ||
         Record(file_, at).u64(4) != locator - at - 12)
-        refuse(where_, "a damaged zip archive: its 64-bit end record is not where it should be");
+        refuse(where_, "is a damaged zip archive: its 64-bit end record is not where it should be");
     const Record end(file_, at);
     if (end.u32(16) != 0 || end.u32(20) != 0 || end.u64(24) != end.u64(32))
-        refuse(where_, "a zip archive in several parts; accepted: one file");
+        refuse(where_, "is a split zip archive; must be one file");
     Directory found{end.u64(48), 0, end.u64(32)};
     if (__builtin_add_overflow(found.begin, end.u64(40), &found.end))
-        refuse(where_, "a damaged zip archive: its directory is larger than any file");
+        refuse(where_, "is a damaged zip archive: its directory is larger than any file");
     return found;
 }
 
@@ -164,13 +164,13 @@ void ZipArchive::read_directory(const Directory& directory) {
     std::uint64_t at = directory.begin;
     for (std::uint64_t k = 0; k < directory.count; ++k) {
         if (!has_signature(bytes, at, entry_length, entry_signature))
-            refuse(where_, fmt::format("a damaged zip archive: entry {} of {} is not in its directory", k + 1,
-                                       directory.count));
+            refuse(where_, fmt::format("is a damaged zip archive: entry {} of {} is not in its directory",
+                                       k + 1, directory.count));
         const Record record(bytes, at);
         const std::uint64_t names = at + entry_length, extras = names + record.u16(28);
         if (!holds(bytes, extras, std::uint64_t{record.u16(30)} + record.u16(32)))
-            refuse(where_, fmt::format("a damaged zip archive: entry {} of {} exceeds its directory", k + 1,
-                                       directory.count));
+            refuse(where_, fmt::format("is a damaged zip archive: entry {} of {} exceeds its directory",
+                                       k + 1, directory.count));
         ZipEntry entry{std::string(as_text(bytes.subspan(names, record.u16(28)))),
                        record.u32(42),
                        record.u32(24),
@@ -188,12 +188,12 @@ void ZipArchive::read_directory(const Directory& directory) {
             *value = wide.value_or(0);
         }
         const std::string place = where_ + ": zip entry " + in_quotes(entry.name);
-        if (!complete) refuse(place, "has no 64-bit sizes where they are announced");
+        if (!complete) refuse(place, "declares 64-bit sizes but has none");
         if ((record.u16(8) & 0x2041U) != 0) refuse(place, "is encrypted");
         if (record.u16(34) != 0 && record.u16(34) != in_extra_16)
-            refuse(place, "is in another part of a split archive");
+            refuse(place, "is in another file of a split archive");
         if (entry.method == 0 && packed != entry.size)
-            refuse(place, fmt::format("is stored as it is, but has {} bytes and {} in the archive",
+            refuse(place, fmt::format("is stored uncompressed, but has {} bytes and {} in the archive",
                                       entry.size, packed));
         entry.unpacked_size = entry.size;
         entry.size = packed;
@@ -201,8 +201,8 @@ void ZipArchive::read_directory(const Directory& directory) {
         at = extras + record.u16(30) + record.u16(32);
     }
     if (at != directory.end)
-        refuse(where_,
-               fmt::format("a damaged zip archive: its directory goes on after entry {}", directory.count));
+        refuse(where_, fmt::format("is a damaged zip archive: its directory continues after entry {}",
+                                   directory.count));
 }
 
 void ZipArchive::check_names() const {
@@ -211,12 +211,12 @@ void ZipArchive::check_names() const {
         if (leaves_its_folder(name))
             refuse(where_, fmt::format("zip entry {} is not a path inside the archive", in_quotes(name)));
         if (k > 0 && entries_[k - 1].name == name)
-            refuse(where_, fmt::format("zip entry {} is there twice", in_quotes(name)));
+            refuse(where_, fmt::format("duplicate zip entry {}", in_quotes(name)));
     }
 }
 
-/// The local header's extra field has a length of its own, which is known once it is looked at: until then
-/// every entry has at least room for header, name and bytes.
+/// The length of the local header's extra field is unknown until the header is read. Until then, check
+/// that every entry has at least room for header, name and bytes.
 void ZipArchive::set_limits(std::uint64_t directory) {
     std::sort(entries_.begin(), entries_.end(),
               [](const auto& a, const auto& b) { return a.header < b.header; });
@@ -246,7 +246,7 @@ Bytes ZipArchive::packed(const ZipEntry& entry) const {
     const std::uint64_t names = entry.header + local_length, begin = names + local.u16(26) + local.u16(28);
     if (!holds(file_, names, local.u16(26)) || as_text(file_.subspan(names, local.u16(26))) != entry.name ||
         local.u16(8) != entry.method)
-        refuse(place(), "has a local header that says otherwise");
+        refuse(place(), "has a local header that contradicts the directory");
     if (begin > entry.limit || entry.size > entry.limit - begin)
         refuse(place(), fmt::format("of {} bytes at byte {} overlaps what begins at byte {}", entry.size,
                                     begin, entry.limit));
@@ -255,9 +255,11 @@ Bytes ZipArchive::packed(const ZipEntry& entry) const {
 
 Bytes ZipArchive::bytes(const ZipEntry& entry) const {
     if (entry.method != 0)
-        refuse(where_ + ": zip entry " + in_quotes(entry.name),
-               fmt::format("is compressed (method {}); accepted: stored entries, as torch.save writes them",
-                           entry.method));
+        refuse(
+            where_ + ": zip entry " + in_quotes(entry.name),
+            fmt::format(
+                "is compressed (method {}); entries must be stored uncompressed, as torch.save writes them",
+                entry.method));
     return packed(entry);
 }
 
@@ -277,15 +279,15 @@ std::string ZipArchive::unpacked(const ZipEntry& entry, std::uint64_t most) cons
     constexpr std::uint16_t deflated = 8;
     const std::string place = where_ + ": zip entry " + in_quotes(entry.name);
     if (entry.method != 0 && entry.method != deflated)
-        refuse(place, fmt::format("is compressed by method {}; accepted: stored or deflated", entry.method));
+        refuse(place, fmt::format("is compressed by method {}; must be stored or deflated", entry.method));
     if (std::max(entry.size, entry.unpacked_size) > most)
-        refuse(place, fmt::format("has {} bytes; accepted: up to {}", entry.unpacked_size, most));
+        refuse(place, fmt::format("has {} bytes; must be at most {}", entry.unpacked_size, most));
     const Bytes from = packed(entry);
     std::string out;
     if (entry.method == 0) {
         out = as_text(from);
     } else {
-        out.resize(entry.unpacked_size + 1);  // one more: to see whether there is more
+        out.resize(entry.unpacked_size + 1);  // one more, to detect excess bytes
         z_stream stream{};
         if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
         stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(from.data()));
@@ -295,7 +297,8 @@ std::string ZipArchive::unpacked(const ZipEntry& entry, std::uint64_t most) cons
         const int status = inflate(&stream, Z_FINISH);
         const bool whole = status == Z_STREAM_END && stream.total_out == entry.unpacked_size && stream.avail_in == 0;
         inflateEnd(&stream);
-        if (!whole) refuse(place, fmt::format("does not unpack to the {} bytes it promises", entry.unpacked_size));
+        if (!whole)
+            refuse(place, fmt::format("does not unpack to the {} bytes it declares", entry.unpacked_size));
         out.pop_back();
     }
     check_sum(entry, as_bytes(out));

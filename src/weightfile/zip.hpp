@@ -9,13 +9,13 @@
 
 namespace spectra::weightfile {
 
-/// A file in an archive, as the central directory tells.
+/// A file in an archive, according to the central directory.
 struct ZipEntry {
     std::string name;
-    std::uint64_t header = 0;  ///< place of its local header
+    std::uint64_t header = 0;  ///< position of its local header
     std::uint64_t size = 0;    ///< of its bytes in the archive
     std::uint64_t unpacked_size = 0;
-    std::uint64_t limit = 0;   ///< its bytes end here at the latest: the next entry or the directory begins
+    std::uint64_t limit = 0;  ///< where the next entry or the directory begins: its bytes end before
     std::uint32_t crc = 0;
     std::uint16_t method = 0;  ///< 0: stored
 };
@@ -23,9 +23,9 @@ struct ZipEntry {
 /// Does it begin with the local header of an entry?
 bool looks_like_zip(Bytes file);
 
-/// A zip archive, with or without the 64-bit extension, of which stored and deflated entries can be read. Entries do not
-/// overlap, have names once, and none that leaves the folder it would be unpacked to; encrypted and split
-/// archives are refused. Only the directory at the end is looked at until an entry is.
+/// A zip archive, with or without the 64-bit extension. Stored and deflated entries can be read. Entries must
+/// not overlap, and their names must be unique and must not leave the folder of the archive. Encrypted and
+/// split archives are refused. Opening reads only the directory at the end.
 class ZipArchive {
 public:
     ZipArchive() = default;
@@ -33,18 +33,18 @@ public:
 
     /// Sorted by name.
     const std::vector<ZipEntry>& entries() const { return entries_; }
-    /// Null where there is none.
+    /// Null if there is none.
     const ZipEntry* find(std::string_view name) const;
-    /// Of a stored entry.
+    /// The bytes of a stored entry.
     Bytes bytes(const ZipEntry& entry) const;
-    /// Of an entry that is stored or deflated (TorchScript's sources are), with its checksum compared. At most so many
-    /// bytes: a small archive can promise any number.
+    /// The bytes of a stored or deflated entry (like TorchScript sources), with its checksum verified. At
+    /// most `most` bytes: a small archive can declare any number.
     std::string unpacked(const ZipEntry& entry, std::uint64_t most) const;
-    /// As bytes(), with its checksum compared; one of 0 was not computed (an option of torch.save).
+    /// Like bytes(), with its checksum verified; a checksum of 0 was not computed (an option of torch.save).
     Bytes checked_bytes(const ZipEntry& entry) const;
 
 private:
-    /// As they lie in the archive, packed or not.
+    /// The bytes in the archive, packed or not.
     Bytes packed(const ZipEntry& entry) const;
     void check_sum(const ZipEntry& entry, Bytes content) const;
 

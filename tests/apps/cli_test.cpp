@@ -227,10 +227,10 @@ TEST_F(Cli, RefusesTiedBranchesTooLargeForTheTheory) {
     folder_.write("deep.json", R"({"streams": 1, "depth": 129, "mixers": [[1]],
                                    "noise": {"kind": "tied", "sigma2": 0.1}})");
     refused({"--mixer", "cayley", "--branch", "tied", "--depth", "33"},
-            {"tied", "L·n is 132", "up to 128", "--theory none"});
+            {"tied", "L·n is 132", "at most 128", "--theory none"});
     refused({"--mixer", "cayley", "--branch", "tied", "--depth", "33", "--theory", "none", "--omega", "1i"},
-            {"up to 128", "--omega"});
-    refused({"--model", "deep.json"}, {"L·n is 129", "up to 128"});
+            {"at most 128", "--omega"});
+    refused({"--model", "deep.json"}, {"L·n is 129", "at most 128"});
 }
 
 TEST_F(Cli, RefusesModelFilesByKey) {
@@ -241,8 +241,8 @@ TEST_F(Cli, RefusesModelFilesByKey) {
                                    "noise": {"kind": "tied", "sigma2": [0.1, 0.2]}})");
     folder_.write("cut.json", R"({"streams": 1, "depth": 1, "mixers": [[[1)");
     refused({"--model", "typo.json"}, {"typo.json", "unknown key 'detph'"});
-    refused({"--model", "bound.json"}, {"bound.json", "'bound'", "accepted: isotropic, activation"});
-    refused({"--model", "tied.json"}, {"tied.json", "sigma2", "accepted: one number"});
+    refused({"--model", "bound.json"}, {"bound.json", "'bound'", "must be one of isotropic, activation"});
+    refused({"--model", "tied.json"}, {"tied.json", "sigma2", "expected one number"});
     refused({"--model", "cut.json"}, {"cut.json", "not JSON"});
     refused({"--model", "none.json"}, {"none.json", "no such file"});
 }

@@ -115,8 +115,7 @@ TEST_F(Resume, RefusesOtherSamples) {
         EXPECT_EQ(result.status, 2);
         EXPECT_NE(result.err.find(why), std::string::npos) << result.err;
     };
-    refused({"--out", "part", "--resume", "--seed", "2"},
-            "seed is 2; in the samples to be continued it is 1");
+    refused({"--out", "part", "--resume", "--seed", "2"}, "seed is 2; in the saved samples it is 1");
     refused({"--out", "part", "--resume", "--noise", "0.1"}, "branch");
     folder_.write("other.h5", "not HDF5");
     refused({"--out", "other", "--resume", "--force"}, "other.h5");

@@ -203,7 +203,7 @@ TEST_F(Security, ResultAndMixerFilesDoNotReachOthers) {
         return run({"--mixer", name, "--depth", "2", "--samples", "0", "--plot", "none", "--out", "out"});
     };
     EXPECT_EQ(use("other.h5").status, 0);
-    refused(use("storage.h5"), "its data are in another file");
+    refused(use("storage.h5"), "stores its data in another file");
     refused(use("link.h5"), "an external link");
     refused(use("virtual.h5"), "a virtual dataset");
 }
@@ -228,11 +228,11 @@ TEST_F(Security, TamperedResultsAreNotResumed) {
             refused(resumed(from, set(name, nan)), "damaged");
             refused(resumed(from, set(name, -1.0)), "damaged");
         }
-        refused(resumed(from, set("samples", std::int64_t{1} << 33)), "cannot be continued");
-        refused(resumed(from, set("samples", std::int64_t{-1})), "cannot be continued");
+        refused(resumed(from, set("samples", std::int64_t{1} << 33)), "cannot be resumed");
+        refused(resumed(from, set("samples", std::int64_t{-1})), "cannot be resumed");
         refused(resumed(from, set("samples", std::int64_t{39})), "damaged");
     }
-    refused(resumed("run", set("mean_square_scaled", 0.5)), "the mean square is not that of the values");
+    refused(resumed("run", set("mean_square_scaled", 0.5)), "the mean square does not match the values");
     refused(resumed("counts", set("window_squares", std::uint64_t{0})), "squares");
 }
 

@@ -50,8 +50,8 @@ TEST(ReadText, RefusesWhatIsNoFile) {
 TEST(ParseJson, SaysWhereItIsWrong) {
     EXPECT_EQ(parse_json("[1, 2]", "f").size(), 2U);
     expect_refused([&] { parse_json("[1,\n2,\nx]", "f.json"); }, {"f.json", "line 3", "x"});
-    expect_refused([&] { parse_json("[1,\n2", "f.json"); }, {"f.json", "ends too early"});
-    expect_refused([&] { parse_json("", "f.json"); }, {"f.json", "ends too early"});
+    expect_refused([&] { parse_json("[1,\n2", "f.json"); }, {"f.json", "unexpected end"});
+    expect_refused([&] { parse_json("", "f.json"); }, {"f.json", "unexpected end"});
     expect_refused([&] { parse_json("[\xff]", "f.json"); }, {"f.json", "not JSON"});
     for (const char* bad :
          {"[1,\nNaN]", "[1,\nnan]", "[1,\nInfinity]", "[1,\n-Infinity]", "[1,\ninf]", "[1,\n-inf]"})

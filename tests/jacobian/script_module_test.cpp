@@ -161,7 +161,8 @@ TEST(ScriptModule, OtherFilesAndInputsAreRefusedInALine) {
     expect_refused([] { jacobian::ScriptModule(file("missing")); }, {"missing.pt"});
     const jacobian::ScriptModule linear(file("linear"));
     expect_refused([&] { linear.law(jacobian::drawn_input({1, 5}, 1), {}); }, {"linear.pt: ", "shape"});
-    expect_refused([&] { linear.law(jacobian::read_input(file("whole")), {}); }, {"linear.pt: ", "floats"});
+    expect_refused([&] { linear.law(jacobian::read_input(file("whole")), {}); },
+                   {"linear.pt: ", "floating point"});
     expect_refused(
         [] {
             jacobian::ScriptModule(file("named")).law(jacobian::drawn_input({1, 2}, 1), {});

@@ -114,15 +114,15 @@ TEST(LayoutMap, MistakesInAMapAreNamed) {
         words.emplace_back("map.json: ");
         expect_refused([&] { parse_layout_map(json, "map.json"); }, words);
     };
-    refused("[1]", {"array", "accepted: an object"});
+    refused("[1]", {"array", "must be an object"});
     refused("{", {});
     refused(R"({"key": "a.{i}"})", {"'family'", "bistochastic", "matrix"});
     refused(R"({"family": "sinkhorn", "key": "a.{i}"})", {"'sinkhorn'", "bistochastic"});
     refused(R"({"family": "matrix"})", {"'key'"});
     refused(R"({"family": "matrix", "key": "a.{i}", "temprature": 1})", {"'temprature'", "temperature"});
-    refused(R"({"family": "matrix", "key": "a.{i}", "temperature": 0})", {"'temperature'", "above 0"});
+    refused(R"({"family": "matrix", "key": "a.{i}", "temperature": 0})", {"'temperature'", "> 0"});
     refused(R"({"family": "matrix", "key": "a.{i}", "iterations": 1.5})", {"'iterations'", "1.5"});
-    refused(R"({"family": "matrix", "key": "a.{i}", "transpose": 1})", {"'transpose'", "true, false"});
+    refused(R"({"family": "matrix", "key": "a.{i}", "transpose": 1})", {"'transpose'", "true or false"});
     refused(R"({"family": "matrix", "key": "a.{i}", "first": "row"})", {"'first'", "'row'", "columns"});
     refused(R"({"family": "matrix", "key": "a.{i}", "pre_map": "tanh"})",
             {"'pre_map'", "'tanh'", "2sigmoid"});

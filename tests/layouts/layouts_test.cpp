@@ -163,7 +163,7 @@ TEST(Layouts, DrawnInputsAreSeededAndDiffer) {
     EXPECT_NEAR(x.mean(), 0, 0.03);
     EXPECT_NEAR(x.squaredNorm() / 20000, 1, 0.04);
     EXPECT_NE(point.at(20000, 6), x);
-    expect_refused([&] { read_stack(file, at_state({1.0, 2.0})); }, {"2 numbers", "accepted: 12"});
+    expect_refused([&] { read_stack(file, at_state({1.0, 2.0})); }, {"2 numbers", "must have 12"});
 }
 
 TEST(Layouts, ModelsWithoutMixersAreRefusedByName) {

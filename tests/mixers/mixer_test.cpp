@@ -124,9 +124,9 @@ TEST(Mixer, CheckNamesTheOption) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double infinity = std::numeric_limits<double>::infinity();
     const std::vector<Case> cases{
-        {Family::grassmann, [](Recipe& r) { r.rank = 9; }, "rank 9: accepted 0..4"},
-        {Family::grassmann, [](Recipe& r) { r.rank = -1; }, "rank -1: accepted 0..4"},
-        {Family::cayley_hybrid, [](Recipe& r) { r.gate = 1.5; }, "gate 1.5: accepted 0 to 1"},
+        {Family::grassmann, [](Recipe& r) { r.rank = 9; }, "rank 9: must be 0..4"},
+        {Family::grassmann, [](Recipe& r) { r.rank = -1; }, "rank -1: must be 0..4"},
+        {Family::cayley_hybrid, [](Recipe& r) { r.gate = 1.5; }, "gate 1.5: must be from 0 to 1"},
         {Family::cayley_hybrid, [](Recipe& r) { r.gate = -0.1; }, "gate -0.1:"},
         {Family::cayley_hybrid, [nan](Recipe& r) { r.gate = nan; }, "gate nan:"},
         {Family::cayley_hybrid, [infinity](Recipe& r) { r.beta = infinity; }, "beta inf:"},
@@ -149,7 +149,7 @@ TEST(Mixer, CheckNamesTheOption) {
         const std::string message = complaint([&] { check(recipe, 4); });
         EXPECT_EQ(message.rfind(c.begins, 0), 0U) << message;
         EXPECT_EQ(message.find('\n'), std::string::npos);
-        EXPECT_NE(message.find("accepted"), std::string::npos) << message;
+        EXPECT_NE(message.find("must be"), std::string::npos) << message;
         EXPECT_EQ(complaint([&] { draw_layers(recipe, 4, 2, false, 1); }), message);
         // A family that does not read the field does not mind.
         Recipe other = recipe;

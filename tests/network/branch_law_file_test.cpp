@@ -43,7 +43,7 @@ TEST_F(BranchLawFile, RefusesWhatIsNone) {
     refused("# nothing\n", {"empty"});
     refused("[]", {"empty"});
     refused("[[1], []]", {"set 2 is empty"});
-    refused("1,-2\n", {"set 1, value 2 is -2", "0 or more"});
+    refused("1,-2\n", {"set 1, value 2 is -2", "≥ 0"});
     refused("1 2\n3 nan\n", {"set 2, value 2 is nan"});
     refused("1 2\n3 inf\n", {"set 2, value 2 is inf"});
     refused("[1, -2]", {"set 1, value 2 is -2"});
@@ -51,7 +51,7 @@ TEST_F(BranchLawFile, RefusesWhatIsNone) {
     refused("[1, \"2\"]", {"set 1, value 2", "string"});
     refused("[[1], 2]", {"set 2", "number"});
     refused("[1, [2]]", {"set 1, value 2", "array"});
-    refused("one two", {"line 1", "'one' is not a number", "JSON, or a set of numbers a line"});
+    refused("one two", {"line 1", "'one' is not a number", "JSON, or one set of numbers per line"});
     refused("1,,2", {"line 1: entry 2 is empty"});
     refused("{\"values\": [1]}", {"no key 'singular_values'"});
     refused("{\"singular_values\": 1}", {"singular_values", "number"});
@@ -68,7 +68,7 @@ TEST_F(BranchLawFile, RefusesMoreSetsThanANetworkMayHaveLayers) {
 }
 
 TEST_F(BranchLawFile, RefusesAColumnAsAmbiguous) {
-    refused("1\n2\n3\n", {"column of 3 numbers", "one set, or one per layer?", "accepted"});
+    refused("1\n2\n3\n", {"column of 3 numbers", "one set, or one per layer?", "use JSON"});
 }
 
 }  // namespace

@@ -139,9 +139,9 @@ TEST(MeanField, RefusesWhatOverflowsOrHasNoValues) {
     const std::vector<double> ones(200, 1.0);
     for (const char* name : {"tanh", "relu"}) {
         expect_refused([&] { propagated_variances(growing, ones, activation_from_name(name)); },
-                       {"pre-activation variance", "layer", "overflow", "accepted"});
+                       {"pre-activation variance", "layer", "overflow", "use smaller"});
         expect_refused([&] { tuned_weights(growing, ones, activation_from_name(name)); },
-                       {"pre-activation variance", "layer", "overflow", "accepted"});
+                       {"pre-activation variance", "layer", "overflow", "use smaller"});
     }
     expect_refused([&] { propagated_variances({Mixer::Identity(2, 2)}, {1.0}, {ActivationKind::bernoulli}); },
                    {"bernoulli"});

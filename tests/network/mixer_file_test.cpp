@@ -160,7 +160,7 @@ TEST_F(MixerFile, RefusesWhatIsNoMatrix) {
     refused("h.json", R"([["1"]])", {"row 1", "string"});
     refused("i.json", "[[[[1]]]]", {"layer 1", "array"});
     refused("j.json", "[1, 2]", {"row 1", "number"});
-    refused("k.json", "[[1]", {"ends too early"});
+    refused("k.json", "[[1]", {"unexpected end"});
 }
 
 TEST_F(MixerFile, EveryTruncationIsReadOrRefused) {

@@ -73,8 +73,8 @@ TEST(ModelFile, ReadsFromDisk) {
 }
 
 TEST(ModelFile, RefusesUnknownKeysByName) {
-    refused(with("/detph", 3), {"unknown key 'detph'", "accepted: streams, depth"});
-    refused(with("/noise/sigma", 3), {"noise", "unknown key 'sigma'", "accepted: kind, sigma2"});
+    refused(with("/detph", 3), {"unknown key 'detph'", "must be one of streams, depth"});
+    refused(with("/noise/sigma", 3), {"noise", "unknown key 'sigma'", "must be one of kind, sigma2"});
     refused({{"about", "x"}, {"cases", json::array()}}, {"cases"});
 }
 
@@ -87,7 +87,7 @@ TEST(ModelFile, RefusesMissingKeys) {
 TEST(ModelFile, RefusesOtherBranches) {
     for (const json& kind : {json("hyper"), json(""), json(3), json::object()})
         refused(with("/noise/kind", kind),
-                {"noise", "kind", "accepted: isotropic, activation, hyper-connection, tied"});
+                {"noise", "kind", "must be one of isotropic, activation, hyper-connection, tied"});
 }
 
 // Branches
@@ -142,7 +142,7 @@ TEST(ModelFile, RefusesBranchesOfNoLaw) {
     bad({{1, 2}, {1, 2}, {1, 2}}, {"3 sets", "depth 2", "one per layer"});
     bad(json::array(), {"empty"});
     bad({{1, 2}, json::array()}, {"set 2", "empty"});
-    bad({{1, 2}, {1, -2}}, {"set 2, value 2", "0 or more"});
+    bad({{1, 2}, {1, -2}}, {"set 2, value 2", "≥ 0"});
     bad({{1, "2"}}, {"set 1, value 2", "string"});
     bad({{1, 2}, 3}, {"set 2", "number", "array"});
     bad({1, {2}}, {"set 1, value 2", "array"});
@@ -176,7 +176,7 @@ TEST(ModelFile, RefusesHyperConnectionsByKey) {
         noise.erase(key);
         refused(with_noise(noise), {"noise", key, "missing"});
     }
-    refused(noise_with(hyper, "width", 3), {"unknown key 'width'", "accepted: kind, sigma2"});
+    refused(noise_with(hyper, "width", 3), {"unknown key 'width'", "must be one of kind, sigma2"});
     for (const char* key : {"pre", "post"}) {
         refused(noise_with(hyper, key, {1, 2, 3}), {key, "3 entries", "2 finite numbers"});
         refused(noise_with(hyper, key, {{1, 2}, {1}}), {std::string(key) + " of layer 2", "1 entries"});
@@ -187,7 +187,7 @@ TEST(ModelFile, RefusesHyperConnectionsByKey) {
         refused(noise_with(hyper, key, "softmax"), {key, "string"});
         refused(noise_with(hyper, key, json::array()), {key, "0 entries"});
     }
-    refused(noise_with(hyper, "sigma2", {0.1, -1}), {"sigma2 of layer 2", "0 or more"});
+    refused(noise_with(hyper, "sigma2", {0.1, -1}), {"sigma2 of layer 2", "≥ 0"});
 }
 
 TEST(ModelFile, ReadsTiedBranches) {
@@ -216,11 +216,11 @@ TEST(ModelFile, ReadsTiedBranches) {
 TEST(ModelFile, RefusesTiedBranchesByKey) {
     refused(with_noise({{"kind", "tied"}}), {"sigma2", "missing"});
     refused(noise_with(tied, "sigma2", {0.1, 0.1, 0.1}), {"sigma2 has 3 values", "one number, or one per"});
-    refused(noise_with(tied, "weights", 1), {"weights is a JSON number", "accepted: 2 integers"});
-    refused(noise_with(tied, "weights", {1}), {"weights is 1 values", "accepted: 2 integers"});
+    refused(noise_with(tied, "weights", 1), {"weights is a JSON number", "must be 2 integers"});
+    refused(noise_with(tied, "weights", {1}), {"weights is 1 values", "must be 2 integers"});
     for (const json& bad : {json(-1), json(0.5), json("a"), json(1e12)})
-        refused(noise_with(tied, "weights", {0, bad}), {"weights", "accepted: 2 integers, 0 or more"});
-    refused(noise_with(tied, "sigma2", -1), {"sigma2", "0 or more"});
+        refused(noise_with(tied, "weights", {0, bad}), {"weights", "must be 2 integers ≥ 0"});
+    refused(noise_with(tied, "sigma2", -1), {"sigma2", "≥ 0"});
     refused(noise_with(tied, "pre", {1, 1}), {"post", "missing"});
     refused(noise_with(tied, "post", {1, 1}), {"pre", "missing"});
     json noise = tied;
@@ -269,17 +269,17 @@ TEST(ModelFile, RefusesActivationsByKey) {
     noise.erase("probability");
     refused(with_noise(noise), {"probability", "missing"});
     for (const json& bad : {json(-0.1), json(1.5), json("half"), json()})
-        refused(noise_with(bernoulli, "probability", bad), {"probability", "accepted: a number from 0 to 1"});
+        refused(noise_with(bernoulli, "probability", bad), {"probability", "must be a number from 0 to 1"});
     refused(noise_with(bernoulli, "preactivation_variance", 1),
             {"unknown key 'preactivation_variance'", "kind, law, probability, sigma_w2"});
     refused(noise_with(silu, "probability", 0.5), {"unknown key 'probability'", "preactivation_variance"});
     refused(noise_with(silu, "sigma2", 0.5), {"unknown key 'sigma2'", "sigma_w2"});
-    refused(noise_with(silu, "law", "swish"), {"law 'swish'", "accepted: bernoulli, linear, relu"});
-    refused(noise_with(silu, "law", 3), {"law", "number", "accepted: bernoulli, linear, relu"});
+    refused(noise_with(silu, "law", "swish"), {"law 'swish'", "must be one of bernoulli, linear, relu"});
+    refused(noise_with(silu, "law", 3), {"law", "number", "must be one of bernoulli, linear, relu"});
     refused(noise_with(silu, "sigma_w2", {1, 2, 3}), {"sigma_w2", "3 values", "depth 2"});
-    refused(noise_with(silu, "sigma_w2", {1, -2}), {"sigma_w2 of layer 2", "0 or more"});
+    refused(noise_with(silu, "sigma_w2", {1, -2}), {"sigma_w2 of layer 2", "≥ 0"});
     refused(noise_with(silu, "preactivation_variance", {1}), {"preactivation_variance", "1 values"});
-    refused(noise_with(silu, "preactivation_variance", -1), {"preactivation_variance", "0 or more"});
+    refused(noise_with(silu, "preactivation_variance", -1), {"preactivation_variance", "≥ 0"});
     refused(noise_with(silu, "sigma_w2", 1e308),
             {"case.json", "pre-activation variance of layer 2 overflows"});
 }
@@ -323,11 +323,11 @@ TEST(ModelFile, RefusesSizesThatDoNotFit) {
     for (const char* key : {"/depth", "/streams", "/width"})
         for (const json& bad : {json(0), json(-1), json(1.5), json(1'000'000'000'000), json("2"),
                                 json(nullptr), json(true), json(1e300), json(18446744073709551615ULL)})
-            refused(with(key, bad), {key + 1, "accepted: an integer from 1 to"});
+            refused(with(key, bad), {key + 1, "must be an integer from 1 to"});
 }
 
 TEST(ModelFile, RefusesVariancesThatAreNone) {
-    refused(with("/noise/sigma2/1", -0.1), {"sigma2 of layer 2", "-0.1", "0 or more"});
+    refused(with("/noise/sigma2/1", -0.1), {"sigma2 of layer 2", "-0.1", "≥ 0"});
     refused(with("/noise/sigma2", -1), {"sigma2", "-1"});
     refused(with("/noise/sigma2/0", "x"), {"sigma2 of layer 1", "string"});
     refused(with("/noise/sigma2", nullptr), {"sigma2", "null"});

@@ -146,7 +146,7 @@ TEST(Network, RefusesLawsThatAreNone) {
     refused({}, {{1}, {}, {1}}, {"layer 2", "no singular values"});
     refused({}, {{}}, {"no singular values"});
     for (const double bad : {-1.0, nan, infinity})
-        refused({}, {{1}, {1}, {2, bad}}, {"layer 3", "singular value", "0 or more"});
+        refused({}, {{1}, {1}, {2, bad}}, {"layer 3", "singular value", "≥ 0"});
     refused({}, {{1e200}}, {"overflow"});
     refused({5, 5, 4}, {{1, 3}}, {"sigma2 of layer 3 is 4", "5"});
 }
@@ -191,7 +191,7 @@ TEST(Network, RefusesConnectionsThatDoNotFit) {
         },
         {"pre of layer 2", "3 entries"});
     for (const double bad : {-1.0, nan, infinity})
-        expect_refused([&] { check(with_branch(tied_branch(3, bad))); }, {"sigma2", "0 or more"});
+        expect_refused([&] { check(with_branch(tied_branch(3, bad))); }, {"sigma2", "≥ 0"});
     expect_refused([&] { check(with_branch(tied_branch(2, 1))); }, {"sigma2", "2 values for 3 layers"});
     expect_refused(
         [&] {

@@ -166,7 +166,7 @@ private:
             if (here) other.mixers[0](0, 0) += 1;
             message = message_of([&] { simulate(other, options); });
             expect(message == (first_ ? "rank " + std::to_string(last) +
-                                            ": the network's mixers are others than on the first rank"
+                                            ": the network's mixers differ from those on the first rank"
                                       : ""),
                    "another network: " + message);
         }

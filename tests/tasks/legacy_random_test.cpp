@@ -65,7 +65,7 @@ TEST(LegacyRandom, ComparesWhereItStands) {
 
 TEST(LegacyRandom, RefusesAnEmptyRange) {
     tasks::LegacyRandom random(1);
-    spectra::testing::expect_refused([&] { random.randint(4, 4); }, {"randint", "4", "low < high"});
+    spectra::testing::expect_refused([&] { random.randint(4, 4); }, {"randint", "4", "low must be < high"});
     spectra::testing::expect_refused([&] { random.randint(5, -5); }, {"5", "-5"});
 }
 

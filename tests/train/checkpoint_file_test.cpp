@@ -68,7 +68,7 @@ TEST_F(CheckpointFile, TruncatedIsRefusedByNameAndThePreviousKept) {
         const auto message = refusal();
         EXPECT_EQ(message.rfind(path_.string(), 0), 0U) << message;
         EXPECT_NE(message.find("truncated or damaged"), std::string::npos) << message;
-        EXPECT_NE(message.find(previous + " is whole"), std::string::npos) << message;
+        EXPECT_NE(message.find(previous + " is intact"), std::string::npos) << message;
         EXPECT_EQ(message.find('\n'), std::string::npos);
         EXPECT_EQ(load_checkpoint(previous).step, 100);
     }

@@ -117,7 +117,7 @@ TEST_F(TrainProgram, AnotherRunsCheckpointIsRefusedBySayingWhatDiffers) {
     ASSERT_EQ(run(small({"--out", "run", "--plot", "none", "--stop-after", "3"})).status, 0);
     const auto result = run(small({"--out", "run", "--plot", "none", "--resume", "--lr", "0.5"}));
     EXPECT_EQ(result.status, 2) << result.err;
-    EXPECT_NE(result.err.find("another run: lr 0.001 there, 0.5 here"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("different run: lr 0.001 there, 0.5 here"), std::string::npos) << result.err;
 }
 
 TEST_F(TrainProgram, ATruncatedCheckpointIsRefusedAndKept) {

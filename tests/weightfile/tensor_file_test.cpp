@@ -50,7 +50,7 @@ void expect_tensor(const TensorFile& file, const std::string& key, const nlohman
     EXPECT_EQ(tensor->offset, expected["offset"].get<std::uint64_t>());
     if (!expected.contains("values")) {
         expect_refused([&] { file.read_doubles(*tensor); },
-                       {key, std::string(name(tensor->dtype)), "not read"});
+                       {key, std::string(name(tensor->dtype)), "unsupported dtype"});
         return;
     }
     const auto values = file.read_doubles(*tensor);
@@ -127,7 +127,7 @@ TEST(TensorFile, FilesThatAreNoneOfThese) {
     refused(folder.write("text", "hello"),
             {"neither a torch.save file, a TorchScript module nor safetensors"});
     refused(folder.write("pointer", "version https://git-lfs.github.com/spec/v1\noid"), {"Git LFS"});
-    refused(folder.write("pickle", "\x80\x04N."), {"is a pickle, but none of torch.save"});
+    refused(folder.write("pickle", "\x80\x04N."), {"is a pickle, but not from torch.save"});
     refused(folder.write("npz", tests::zip({{"weight.npy", "x"}})), {"zip archive without data.pkl"});
     refused(folder.write("two", tests::zip({{"a/data.pkl", "x"}, {"b/data.pkl", "x"}})), {"two data.pkl"});
 }
@@ -141,7 +141,7 @@ TEST(TensorFile, OtherThanPlainDataIsRefusedByName) {
                                                    {"sparse.pt", "'torch._utils._rebuild_sparse_tensor'"}};
     for (const auto& [file, asked] : names)
         expect_refused([&, name = file] { TensorFile::open(samples / name); },
-                       {file, "asks for " + asked, "only tensors and plain data are read"});
+                       {file, "uses " + asked, "only tensors and plain data are supported"});
 }
 
 TEST(TensorFile, TheRestOfATrainingFileIsThereToo) {
@@ -238,7 +238,7 @@ TEST(TensorFile, StoragesThatAreNotAsAnnounced) {
     const std::string pickle = pickled::whole(pickled::dict({{"w", pickled::tensor(4, {4}, {1})}}));
     const std::string shorter = tests::torch_file(pickle, std::string(12, '\0'));
     expect_refused([&] { opened(shorter); },
-                   {"w.pt: ", "'archive/data/0' has 12 bytes where data.pkl says 16"});
+                   {"w.pt: ", "'archive/data/0' has 12 bytes, but data.pkl declares 16"});
     const std::string without = tests::zip({{"archive/data.pkl", pickle}});
     expect_refused([&] { opened(without); }, {"w.pt: ", "has no storage 'archive/data/0'"});
     const std::string packed =
@@ -256,11 +256,11 @@ TEST(TensorFile, KeysAreUnique) {
     const std::string w = pickled::tensor(1, {}, {});
     const std::string twice =
         tests::torch_file(pickled::whole(pickled::dict({{"w", w}, {"w", w}})), std::string(4, '\0'));
-    expect_refused([&] { opened(twice); }, {"w.pt: ", "'w' is there twice"});
+    expect_refused([&] { opened(twice); }, {"w.pt: ", "duplicate key 'w'"});
     const std::string header =
         R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})";
     const std::string file = tests::safetensors(header);
-    expect_refused([&] { opened(file); }, {"w.pt: ", "'a' is there twice"});
+    expect_refused([&] { opened(file); }, {"w.pt: ", "duplicate key 'a'"});
 }
 
 TEST(TensorFile, AnExpandedTensorIsReadUpToALimit) {
@@ -269,13 +269,13 @@ TEST(TensorFile, AnExpandedTensorIsReadUpToALimit) {
     const std::string bytes = tests::torch_file(pickle, std::string(4, '\0'));
     const auto file = opened(bytes);
     expect_refused([&] { file.read_doubles(file.at("w")); },
-                   {"w.pt: 'w'", "1125899906842624 elements", "up to 268435456"});
+                   {"w.pt: 'w'", "1125899906842624 elements", "at most 268435456"});
     Tensor foreign = file.at("w");
     foreign.shape = {2};
     foreign.strides = {1};
     expect_refused([&] { file.read_floats(foreign); }, {"exceeds its storage"});
     foreign.storage = 7;
-    expect_refused([&] { file.read_floats(foreign); }, {"no tensor of this file"});
+    expect_refused([&] { file.read_floats(foreign); }, {"not a tensor of this file"});
 }
 
 // ---- large files, whose holes take no disk

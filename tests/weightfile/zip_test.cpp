@@ -62,7 +62,7 @@ TEST(Zip, NamesThatLeaveTheFolder) {
 }
 
 TEST(Zip, EntriesThatAreNotPlain) {
-    refused(zip({{"a", "x"}, {"a", "y"}}), {"'a'", "twice"});
+    refused(zip({{"a", "x"}, {"a", "y"}}), {"'a'", "duplicate"});
     refused(zip({{"a", "x", 8}}), {"'a'", "compressed (method 8)", "stored"});
     refused(zip({{"a", "x", 0, 1}}), {"'a'", "encrypted"});
     EXPECT_EQ(read(zip({{"a", "x"}, {"b", "y", 8}}), "a"), "x") << "others do not matter";
@@ -105,19 +105,19 @@ TEST(Zip, OverlapsAndPlacesOutside) {
 }
 
 TEST(Zip, EndRecordsThatDoNotFit) {
-    refused("PK\x03\x04", {"cut short"});
+    refused("PK\x03\x04", {"truncated"});
     std::string file = zip({{"a", "x"}});
-    refused(file.substr(0, file.size() - 1), {"cut short"});
-    refused(file + "x", {"cut short"});
+    refused(file.substr(0, file.size() - 1), {"truncated"});
+    refused(file + "x", {"truncated"});
     refused("x" + file, {"does not end where"});
     std::string count = file;
     count.replace(count.size() - 14, 4, tests::little(0x00020002, 4));
     refused(count, {"entry 2 of 2"});
     count.replace(count.size() - 14, 4, tests::little(0, 4));
-    refused(count, {"goes on after entry 0"});
+    refused(count, {"continues after entry 0"});
     std::string parts = file;
     parts[parts.size() - 18] = 1;
-    refused(parts, {"several parts"});
+    refused(parts, {"split zip archive"});
     std::string wide = zip({{"a", "x"}}, true);
     wide.replace(wide.size() - 22 - 12, 8, tests::little(~std::uint64_t{0}, 8));
     refused(wide, {"64-bit end record"});
@@ -126,7 +126,7 @@ TEST(Zip, EndRecordsThatDoNotFit) {
     refused(std::string(wide).replace(end + 40, 8, tests::little(~std::uint64_t{0}, 8)),
             {"larger than any file"});
     refused(std::string(wide).replace(end + 32, 8, tests::little(~std::uint64_t{0} >> 1, 8)),
-            {"several parts"});
+            {"split zip archive"});
     refused(std::string(wide).replace(
                 end + 24, 16,
                 tests::little(~std::uint64_t{0} >> 1, 8) + tests::little(~std::uint64_t{0} >> 1, 8)),

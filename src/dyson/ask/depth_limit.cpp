@@ -36,7 +36,7 @@ public:
 private:
     bool keeps(const DepthPoint& p) const { return p.share >= options_.keep; }
 
-    /// A share that could not be solved keeps nothing.
+    /// A depth that could not be solved fails.
     bool keeps(int depth) {
         if (options_.proceed && !options_.proceed(depth)) {
             limit_.stopped = true;
@@ -53,7 +53,7 @@ private:
         return depth;
     }
 
-    /// 0 where none fails.
+    /// 0 if none fails.
     int first_failure() {
         const int end = std::min(one_by_one, options_.max_depth);
         for (int depth = 1; depth <= end; ++depth)

@@ -27,23 +27,24 @@ struct DepthPoint {
     bool certified = false;  ///< the share is
 };
 
-/// How deep a network can go.
+/// The largest depth of a network.
 struct DepthLimit {
-    int depth = 0;                   ///< the last depth before the first that fails; 0 where one layer fails
+    int depth = 0;                   ///< the last depth before the first that fails; 0 if one layer fails
     bool failed = false;             ///< a depth fails; otherwise all up to max_depth keep the share
-    bool certified = false;          ///< every share that decides is
+    bool certified = false;          ///< all deciding shares are certified
     bool stopped = false;            ///< `proceed` ended the search
-    std::vector<DepthPoint> points;  ///< all that was evaluated, by depth
-    std::vector<int> again;          ///< of these, deeper than the first failure and keeping the share again
+    std::vector<DepthPoint> points;  ///< all evaluated depths, in order
+    std::vector<int> again;          ///< those beyond the first failure that keep the share again
 };
 
-/// The deepest network that keeps its spectrum, where network_of(L) is the network of depth L (growing: its
-/// layers those of a shallower one and more).
+/// The deepest network that keeps its spectrum. network_of(L) is the network of depth L, which extends the
+/// shallower ones.
 ///
 /// The share need not fall with depth (random mixers; noise shared by more layers), so every depth up to 64
-/// is evaluated in turn until one fails, each from one point of the Dyson equation (potential.hpp). Beyond,
-/// depths are doubled and the first bracket is bisected, which finds a first failure where the share falls
-/// monotonically between the evaluated depths. Behind a failure at L, depths L + 1, 2L and 4L are looked at.
+/// is evaluated in turn until one fails, each from one point of the Dyson equation (potential.hpp). Beyond
+/// 64, depths are doubled and the first bracket is bisected. This finds the first failure if the share falls
+/// monotonically between the evaluated depths. After a failure at L, depths L + 1, 2L and 4L are evaluated
+/// too.
 DepthLimit depth_limit(const std::function<Network(int)>& network_of, const DepthLimitOptions& options = {});
 
 }  // namespace spectra::dyson

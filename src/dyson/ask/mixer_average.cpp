@@ -11,7 +11,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int cells = 256;
-constexpr double tail = 1e-3;  // of the mass: what a grid may leave below its lower end
+constexpr double tail = 1e-3;  // share of the mass that may lie below a grid's lower end
 
 struct Moments {
     double mean = 0, deviation = 0;
@@ -28,7 +28,7 @@ Moments moments(const std::vector<double>& values) {
     return result;
 }
 
-/// Where a law's grid begins: its lower end, or where a tail towards zero has little left.
+/// The beginning of a law's grid: its lower end, or where a tail towards zero has little mass left.
 double lower_end(const Spectrum& law) {
     const double quantile = law.log_quantile(tail);
     if (std::isfinite(quantile)) return quantile;

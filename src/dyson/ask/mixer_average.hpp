@@ -12,9 +12,9 @@
 
 namespace spectra::dyson {
 
-/// The operator-valued law over draws of the mixers: a theory describes one draw, this says how far another
-/// could be. Means and sample standard deviations over the draws that are certified; the standard error of a
-/// mean is its deviation over √certified.
+/// The operator-valued law over draws of the mixers: a theory describes one draw; this measures how much
+/// draws differ. Means and sample standard deviations over the certified draws; the standard error of a mean
+/// is its deviation over √certified.
 struct Average {
     int draws = 0;      ///< solved
     int requested = 0;  ///< asked for
@@ -22,19 +22,19 @@ struct Average {
     Metrics mean;       ///< over the certified draws
     Metrics deviation;  ///< standard deviation over them
 
-    /// Mass per ln s in cells of one grid common to all draws, atoms at finite places included.
+    /// Mass per ln s in cells of one common grid for all draws, atoms at finite positions included.
     std::vector<double> log_s;  ///< middles of the cells
     std::vector<double> density_log_mean;       ///< mean over the certified draws
     std::vector<double> density_log_deviation;  ///< standard deviation over them
     double mass_below_range = 0;  ///< mean mass below the first cell
 };
 
-/// network_of(k) is draw k = 0 … draws − 1. `proceed` is asked before every draw, with its number; false ends
-/// the average.
+/// network_of(k) is draw k = 0 … draws − 1. `proceed` is called before every draw, with its number; false
+/// ends the average.
 Average average(const std::function<Network(int)>& network_of, int draws, const Options& options = {},
                 const std::function<bool(int)>& proceed = {});
 
-/// Of laws that are there already.
+/// The average of given laws.
 Average average(const std::vector<Spectrum>& laws);
 
 }  // namespace spectra::dyson

@@ -15,9 +15,9 @@
 namespace spectra::dyson {
 namespace {
 
-constexpr double far_above = 14;  // e-folds above a law at which 1/ω² is rounding
+constexpr double far_above = 14;  // e-folds above a law where 1/ω² is only rounding
 constexpr double far_below = 40;
-constexpr double near_zero = 4;  // e-folds below the top of a layer's law, where its series in y may begin
+constexpr double near_zero = 4;  // e-folds below the top of a layer's law where its series in y may begin
 constexpr std::size_t extrapolated_points = 5;
 constexpr double largest_error = 1e-6;
 
@@ -57,9 +57,9 @@ Sensitivity of_mean_square(const Network& network) {
     return result;
 }
 
-/// ½ Re ∂Φ(iy) of one layer for y → 0, ∂ by σ² and by every entry of its mixer: followed down the imaginary
-/// axis and extrapolated. With a density at zero the series is one in y, with a gap one in y²; rounding
-/// grows as 1/y.
+/// ½ Re ∂Φ(iy) of one layer for y → 0, ∂ with respect to σ² and every entry of its mixer: followed down the
+/// imaginary axis and extrapolated. With a density at zero it is a series in y, with a gap a series in y²;
+/// rounding grows as 1/y.
 struct Limit {
     Eigen::VectorXd value;
     double error = std::numeric_limits<double>::infinity();
@@ -104,7 +104,7 @@ Limit log_mean_derivatives(const Network& layer) {
         if (error < best.error) best = {value, error};
         if (error < 1e-11) break;
     }
-    // Where a layer has a gap at zero, noise does nothing to E ln s.
+    // If a layer has a gap at zero, noise does not change E ln s.
     if (best.value.size() > 0) {
         const double rounding = 1e-12 * (1 + best.value.cwiseAbs().maxCoeff());
         best.value = (best.value.array().abs() > rounding).select(best.value, 0.0);
@@ -147,8 +147,8 @@ void check_answers(const Network& network) {
     for (std::size_t l = 0; l < network.mixers.size(); ++l)
         if (variances[l] == 0 && network.mixers[l].isZero(0))
             throw std::invalid_argument("sensitivity: layer " + std::to_string(l + 1) +
-                                        " is zero, so that every singular value is; accepted: a mixer or a "
-                                        "branch other than zero in every layer");
+                                        " is zero, so every singular value is zero; every layer needs a "
+                                        "nonzero mixer or branch");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace spectra::dyson {
 
-/// How one number said of a law answers the network it belongs to.
+/// The derivatives of one metric of a law with respect to its network.
 struct Sensitivity {
     std::vector<double> sigma2;           ///< ∂/∂σ_l²
     std::vector<Eigen::MatrixXd> mixers;  ///< ∂/∂(A_l)_ij, every entry on its own
@@ -22,25 +22,25 @@ struct Sensitivity {
 
 /// The sensitivities of the operator-valued law's metrics (spectrum.hpp), for every branch.
 ///
-/// All are explicit derivatives of the logarithmic potential Φ (potential.hpp) at five kinds of points, whose
-/// solutions are never differentiated. With ∂ by σ_l² or an entry of A_l:
+/// All are explicit derivatives of the logarithmic potential Φ (potential.hpp) at five kinds of points; their
+/// solutions are never differentiated. With ∂ with respect to σ_l² or an entry of A_l:
 ///
 ///     ∂ mean_square = lim y² Re ∂Φ(iy), y → ∞
-///     ∂ log_mean    = ½ Re ∂Φ(i0) of the layer alone: determinants multiply
+///     ∂ log_mean    = ½ Re ∂Φ(i0) of that layer only: determinants multiply
 ///     ∂ F(s)        = −(1/π) Im ∂Φ(s),    window = F(1.25) − F(0.75),    collapsed = F(0.1).
 ///
-/// ∂F vanishes as a square root at the edges of the support and is zero in its gaps. The variance σ_l² of an
-/// activation's branch is moved by its weights, the slopes staying as they are; that of a branch of given
-/// singular values by scaling them; tied weights by their size in that layer alone, the law then
-/// moving with σ_l: there is no derivative (NaN) by a σ_l² = 0 where others of its set are not, and where all
-/// are they move together. log_mean has no derivative where it is −∞ (NaN).
+/// ∂F vanishes as a square root at the edges of the support and is zero in its gaps. A change of σ_l² scales
+/// the weights of an activation's branch (its slopes stay fixed) or the given singular values of a branch.
+/// For tied weights it scales their size in that layer only, and the law depends on σ_l: there is no
+/// derivative (NaN) with respect to a σ_l² = 0 if others of its set are not zero; if all are zero they move
+/// together. log_mean has no derivative (NaN) if it is −∞.
 struct Sensitivities {
     Sensitivity mean_square;  ///< of Metrics::mean_square
     Sensitivity log_mean;     ///< of Metrics::log_mean
     Sensitivity window;       ///< of Metrics::window
     Sensitivity collapsed;    ///< of Metrics::collapsed
 
-    /// By the names of the metrics, in the order users see them.
+    /// With the names of the metrics, in the order shown to users.
     std::vector<std::pair<std::string, const Sensitivity*>> by_name() const;
     /// Whether all of them are.
     bool certified() const;
@@ -53,7 +53,7 @@ Sensitivities sensitivities(const Network& network);
 /// ∂F/∂… at each s.
 std::vector<Sensitivity> counting_sensitivities(const Network& network, const std::vector<double>& log_s);
 
-/// ∂/∂C, C = Σ_l σ_l² by scaling all σ_l² together.
+/// ∂/∂C with C = Σ_l σ_l², scaling all σ_l² together.
 double by_total_noise(const Network& network, const Sensitivity& sensitivity);
 
 }  // namespace spectra::dyson

@@ -20,14 +20,13 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 const IsotropicBranch& accepted_branch(const Network& network) {
     if (!isotropic_gaussian(network))
         throw std::invalid_argument(
-            "printed: the printed equations are for isotropic Gaussian branches; other branches are not "
-            "accepted");
+            "printed: the printed equations support isotropic Gaussian branches only");
     return std::get<IsotropicBranch>(network.branch);
 }
 
 struct Layer {
     std::vector<double> a;  ///< positive singular values
-    double streams = 1;     ///< all of them, zeros included
+    double streams = 1;     ///< number of all singular values, zeros included
     double sigma2 = 0;
 
     double mean_square() const {
@@ -60,7 +59,7 @@ public:
             if (layer.a.empty())
                 throw std::invalid_argument(
                     "printed: the mixer of layer " + std::to_string(l + 1) +
-                    " is zero, where equation (7) has no noise; accepted: other mixers");
+                    " is zero, where equation (7) has no noise; mixers must be nonzero");
             size_ += static_cast<Eigen::Index>(1 + layer.a.size());
             layers_.push_back(std::move(layer));
         }
@@ -130,7 +129,7 @@ public:
         Eigen::Index k = 1;
         for (const Layer& layer : layers_) {
             const Complex z = m(k++);
-            // The closed half plane: one layer alone has z_l = z, real on the axis.
+            // The closed half plane: a single layer has z_l = z, real on the axis.
             if (layers_.size() > 1 && z.imag() < -1e-6 * std::abs(z)) return false;
             for (std::size_t i = 0; i < layer.a.size(); ++i, ++k)
                 if (!below(m(k)) || !below(1.0 / ((1.0 - m(k)) * std::sqrt(z)))) return false;
@@ -171,7 +170,8 @@ private:
 
 GreenPoint equation_4(double a, double sigma2, Complex omega) {
     const Complex z = omega * omega;
-    // σ²m² − zm + a = 0; the roots' product is real, so one is below the axis: the smaller at large z.
+    // σ²m² − zm + a = 0; the product of the roots is real, so one is below the axis: the smaller one at large
+    // z.
     Complex m = a / z;
     if (sigma2 > 0) {
         const Complex root = std::sqrt(z * z - 4 * a * sigma2);

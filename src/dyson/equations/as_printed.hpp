@@ -7,20 +7,20 @@
 
 #include <memory>
 
-/// The equations of JPmHC (arXiv:2602.18308) as printed, beside the corrected ones of chain.hpp, so that the
-/// difference can be seen. Nothing else uses them.
+/// The equations of JPmHC (arXiv:2602.18308) as printed, for comparison with the corrected ones of chain.hpp.
+/// Nothing else uses them.
 namespace spectra::dyson::printed {
 
 /// Equation (4), as printed: the scalar skip a with m = a/(z − σ²m), G = m/z, z = ω².
 ///
-/// Without noise G = a/z² instead of 1/(z − a²): no mass, and no a². At large z, G = a/z² + a²σ²/z⁴ + … where
-/// a law of singular values has 1/z + (a² + σ²)/z² + …. Read for a = 1 without a skip and with ω in place of
-/// z, m is the g of pure noise (the quarter circle): that is what is right about it. Returns g = ωG of the
-/// root with Im m < 0. Im ω > 0, Re ω > 0.
+/// Without noise G = a/z² instead of 1/(z − a²): no mass, and no a². At large z, G = a/z² + a²σ²/z⁴ + …,
+/// while a law of singular values has 1/z + (a² + σ²)/z² + …. For a = 1 without a skip and with ω in place of
+/// z, m is the g of pure noise (the quarter circle): in this case it is correct. Returns g = ωG for the root
+/// with Im m < 0. Im ω > 0, Re ω > 0.
 GreenPoint equation_4(double a, double sigma2, Complex omega);
 
 /// One step (8), as printed: m − F/(1 + aσ²/(z − σ²m)²) for F = m − a/(z − σ²m). The derivative of F is
-/// 1 − aσ²/(z − σ²m)²; with the other sign the error falls by a constant factor a step, or grows.
+/// 1 − aσ²/(z − σ²m)²; with the other sign the error falls by a constant factor per step, or grows.
 Complex newton_step_8(double a, double sigma2, Complex z, Complex m);
 
 /// Equation (7), as printed: M = H(z − HᵀH)⁻¹, H = A + σ²M, G = tr_n(z − HᵀH)⁻¹ (H at M, as in its equation
@@ -30,7 +30,7 @@ Complex newton_step_8(double a, double sigma2, Complex z, Complex m);
 /// a multiple of the identity on the diagonal, and Σ = diag(σ² tr M₂₂, σ² tr M₁₁). The printed form gives E
 /// s² = tr_n AAᵀ instead of tr_n AAᵀ + σ²: 1 instead of 1.05 for the identity at σ² = 0.05.
 ///
-/// M shares A's singular vectors, so the equation falls apart: each singular value a_i has
+/// M has the singular vectors of A, so the equation decouples: each singular value a_i has
 ///
 ///     h_i = a_i + σ²m_i,     m_i = h_i/(z − h_i²),     G = (1/n) Σ_i 1/(z − h_i²),
 ///
@@ -39,15 +39,15 @@ Complex newton_step_8(double a, double sigma2, Complex z, Complex m);
 ///
 ///     h_i = ½[a_i + √(a_i² + 4σ²w_i)],     z = h_i²(1 + w_i)/w_i,     w = zG − 1 = (1/n) Σ_i w_i.
 ///
-/// (a_i + s_1)(a_i + s_2) is no positive matrix where 2σ > a_i: then this G is no law's. Its points fail the
-/// test of signs and are not certified.
+/// (a_i + s_1)(a_i + s_2) is not a positive matrix if 2σ > a_i: then this G belongs to no law. Its points
+/// fail the sign test and are not certified.
 ///
 /// Depth as in its section 2.3, by S-transforms: z = Π_l z_l(w) · (w/(1 + w))^{L−1}, g(ω) = (1 + w)/ω, exact
 /// for mixers that are multiples of orthogonal matrices. Its twisted product (6) is not nested here.
 ///
 /// Unknowns: w/(1 + w), then z_l and the w_i/(1 + w_i) of every layer. A vanishing a_i has h_i = w_i = 0.
 ///
-/// Throws std::invalid_argument for other than isotropic Gaussian branches, and where a mixer is zero.
+/// Throws std::invalid_argument for branches that are not isotropic Gaussian, and if a mixer is zero.
 std::unique_ptr<Equation> make_equation(const Network& network);
 
 /// g by equation (7) at one ω, Im ω > 0.
@@ -56,7 +56,7 @@ GreenPoint equation_7(const Network& network, Complex omega);
 /// E s² of equation (7): Π_l tr_n A_lA_lᵀ.
 double mean_square(const Network& network);
 
-/// Where its support can be: Π (a_max + 2σ_l) above, Π (a_min − 2σ_l) below.
+/// Bounds of its support: Π (a_max + 2σ_l) above, Π (a_min − 2σ_l) below.
 SupportBounds support_bounds(const Network& network);
 
 }  // namespace spectra::dyson::printed

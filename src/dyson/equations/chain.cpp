@@ -18,21 +18,21 @@
 namespace spectra::dyson {
 namespace {
 
-// Which solution of the linearised equation is fastest (bench/dyson_bench times the parts).
+// Which solver of the linearised equation is fastest (timed by bench/dyson_bench).
 constexpr std::size_t dense_depth = 12;    // up to min(n², this) layers
-constexpr std::size_t direct_streams = 8;  // up to so many streams, for one draw of the sites
-constexpr std::size_t direct_rescue = 16;  // the same where GMRES meets an ill-conditioned equation,
-constexpr std::size_t dense_rescue = 200;  // or up to so many layers
+constexpr std::size_t direct_streams = 8;  // up to this many streams, for one draw of the sites
+constexpr std::size_t direct_rescue = 16;  // the same if GMRES meets an ill-conditioned equation,
+constexpr std::size_t dense_rescue = 200;  // or up to this many layers
 
-// Digits of a Newton step beyond its own size (which squares) or beyond rounding are thrown away.
+// Digits of a Newton step beyond its own size (which squares) or beyond rounding are wasted.
 double gmres_tolerance(double defect) {
     return std::clamp(std::max(0.1 * defect, 1e-12 / defect), 1e-7, 0.1);
 }
 constexpr double gmres_tight = 1e-11;
-// More means that this is far from a solution.
+// More iterations mean that this is far from a solution.
 constexpr int gmres_max_iterations = 80;
 
-// The time of the parts in elimination passes, as bench/dyson_bench measures them at n = 4.
+// Times in units of elimination passes, measured by bench/dyson_bench at n = 4.
 constexpr double prepare_passes = 0.5;
 constexpr double apply_passes = 0.45;
 double direct_passes(double streams) {
@@ -87,7 +87,7 @@ public:
                 for (std::size_t j = 0; j < n_; ++j) seen_mixers_.push_back(seen[l](index(i), index(j)));
         const bool one_draw = draws_.size() == 1;
         if (solver_ == LinearSolver::direct && !one_draw)
-            throw std::invalid_argument("the direct solution wants one draw of the sites");
+            throw std::invalid_argument("the direct solution requires exactly one draw of the sites");
         if (solver_ == LinearSolver::automatic)
             solver_ = layers_ <= std::min(n_ * n_, dense_depth) ? LinearSolver::dense
                       : one_draw && n_ <= direct_streams        ? LinearSolver::direct
@@ -135,10 +135,10 @@ public:
         return m;
     }
 
-    // Without noise, in the basis that follows the streams through the layers, direction i has
-    // X = e^{2p_i}/ω before a link and Z = e^{2(p_i(L) − p_i)}/ω behind it, M(w) = X/(1 − XZ), M(v) = Z/(1 −
-    // XZ), −XZ = e^{2(p_i(L) − ln s)} = P. In a layer where noise carries it on, X = f a and Z = f b, so
-    // f a b = −P/(1 + P) in place of −P/(1 + P)²: shared by a and b alike.
+    // Without noise, in the basis that follows the streams through the layers, direction i has X = e^{2p_i}/ω
+    // before a link and Z = e^{2(p_i(L) − p_i)}/ω after it, M(w) = X/(1 − XZ), M(v) = Z/(1 − XZ), −XZ =
+    // e^{2(p_i(L) − ln s)} = P. In a layer where noise dominates the direction, X = f a and Z = f b, so f a
+    // b = −P/(1 + P) instead of −P/(1 + P)²: a and b share the factor equally.
     Unknowns start(double log_scale) const override {
         const auto n = index(n_);
         const double log_c = log_gauge({log_scale, 1.0});
@@ -163,7 +163,7 @@ public:
             m(at) = Complex(0, -std::max(1e-300, nu_ * sum));
         };
         for (std::size_t l = 0; l < layers_; ++l) {
-            // Growth before the layer and behind it, in units of the gauge; ω is then of modulus one.
+            // Growth before and after the layer, in units of the gauge; ω is then of modulus one.
             const double before = log_c * static_cast<double>(l);
             const double behind = log_c * static_cast<double>(layers_ - l - 1);
             put(index(2 * l), mean_pattern_w_[l], l, [&](Index i) { return 2 * (growth_[l](i) - before); });
@@ -177,7 +177,7 @@ public:
 
     bool newton_step(const Frequency& omega, const Unknowns& m, Unknowns& delta) override {
         if (!evaluate(omega, m) || !linearise(m)) return false;
-        // Where a law's own equation is not solved yet, its defect moves f.
+        // If the equation of a law is not solved yet, its defect moves f.
         Vector source_v = Vector::Zero(index(layers_)), source_w = source_v;
         const Index count = index(layers_);
         Vector effect_w = Vector::Zero(count), effect_v = effect_w, effect_beta = Vector::Zero(count + 1);
@@ -225,7 +225,7 @@ public:
     bool admissible(const Frequency&, const Unknowns& m, double slack) const override {
         const Index count = 2 * index(layers_);
         for (Index i = 0; i < m.size(); ++i) {
-            if (i >= count && i + 1 < m.size()) continue;  // a law's Y has no sign
+            if (i >= count && i + 1 < m.size()) continue;  // the Y of a law has no sign
             if (!(m(i).imag() < -slack * std::abs(m(i)))) return false;
         }
         return true;
@@ -288,7 +288,7 @@ private:
         }
     }
 
-    /// Eliminates for every draw and averages: a_, b_, beta_; f and how a law's f answers S.
+    /// Eliminates for every draw and averages: a_, b_, beta_; f, and the response of a law's f to S.
     bool evaluate(const Frequency& omega, const Unknowns& m) {
         set_gauge(omega);
         const Index count = index(layers_);
@@ -487,7 +487,7 @@ private:
         const double defect = rhs.cwiseAbs().maxCoeff();
         linalg::GmresSummary summary =
             linalg::gmres(apply, rhs, x, gmres_tolerance(defect), gmres_max_iterations, gmres_max_iterations);
-        // Next to an edge or a cusp one direction is amplified, and the residual does not see its error.
+        // Next to an edge or a cusp one direction is amplified, and the residual does not show its error.
         if (summary.converged && x.cwiseAbs().maxCoeff() <= 100 * defect) return x.allFinite();
         if (draws_.size() == 1 && n_ <= direct_rescue) return solve_direct(m, rhs, x);
         if (layers_ <= dense_rescue) {
@@ -509,12 +509,12 @@ private:
     double log_c_ = std::numeric_limits<double>::quiet_NaN();
     double passes_ = 0;
     std::vector<Eigen::MatrixXd> unit_mixers_;  ///< divided by their typical size
-    std::vector<double> seen_mixers_;           ///< the same in the frames, row by row
+    std::vector<double> seen_mixers_;           ///< the mixers in the frames, row by row
     std::vector<double> unit_sigma2_, sigma2_;
-    std::vector<SquaredLaw> unit_laws_, laws_;  ///< one a layer, or none
+    std::vector<SquaredLaw> unit_laws_, laws_;  ///< one per layer, or none
     std::vector<Eigen::MatrixXd> mean_pattern_v_, mean_pattern_w_;
     ChainMixers mixers_;
-    std::vector<double> floor_;  ///< ln of what noise alone gives a direction in each layer
+    std::vector<double> floor_;  ///< ln of the size that noise alone gives a direction in each layer
     std::vector<Eigen::VectorXd> log_diagonal_, growth_;
     std::vector<double> weights_;        ///< of the draws
     std::vector<Elimination<N>> draws_;  ///< one, unless the branch has activations

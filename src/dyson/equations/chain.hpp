@@ -8,8 +8,8 @@
 
 namespace spectra::dyson {
 
-/// The operator-valued Dyson equation of a network, exact at every depth, for every branch whose layers are
-/// independent of each other (tied weights: tied.hpp).
+/// The operator-valued Dyson equation of a network, exact at every depth, for every branch with independent
+/// layers (tied weights: tied.hpp).
 ///
 /// J Jᵀ is linearised as a chain of 2L blocks of size n, in the order w_0, v_0, w_1, v_1, …, v_{L−1}
 /// (layers counted from 0):
@@ -21,7 +21,7 @@ namespace spectra::dyson {
 ///     Σ(v_l) = f_l a_l P^v_l,    a_l = ν tr P^w_l M(w_l),
 ///     Σ(w_l) = f_l b_l P^w_l,    b_l = ν tr P^v_l M(v_l),
 ///
-/// where the branch chooses P^v, P^w, ν and f and nothing else:
+/// where the branch determines only P^v, P^w, ν and f:
 ///
 ///     isotropic          P^v = P^w = 1,                        ν = 1/n,   f = σ²
 ///     activation         P^v = diag(d²), P^w = 1, traces averaged over draws of d, ν = 1/n, f = σ_w²
@@ -30,7 +30,7 @@ namespace spectra::dyson {
 ///                        square of the subordinated frequency) from Y⟨1/(Y − t²)⟩² = ab.
 ///
 /// One elimination pass gives every block (elimination.hpp). Unknowns in order: a_0, b_0, a_1, …, b_{L−1};
-/// Y_0 … Y_{L−1} where there is a law; g.
+/// Y_0 … Y_{L−1} if there is a law; g.
 ///
 /// Scales: the exact gauge (A_l, σ_l)/c_l, ω/Πc_l with Πc_l = e^{log_scale} makes ω of order one at
 /// every s; the unknowns are those of the scaled chain.
@@ -40,12 +40,12 @@ namespace spectra::dyson {
 ///     f_l (b_l ν tr P^w M(w_l) − a_l ν tr P^v M(v_l)) = νn (β_{l−1} − β_l),     β_{−1}, β_{L−1} = ω tr_n
 ///     M(ends),
 ///
-/// so at the solution every β_l is ω g. Where noise dominates a layer (small s), f a b → −1 while β → 0:
-/// the equations of a_l and b_l then differ by terms of order β only, and their rounding hides what fixes
-/// a_l/b_l. So the unknowns are taken as S_l = ½(δ ln a + δ ln b) and D_l = ½(δ ln a − δ ln b), the
-/// equations as half the sum and half the difference of the relative defects, the latter replaced by
-/// (β_{l−1} − β_l)/β where noise dominates. Nothing cancels, and the linearised equation is as well
-/// conditioned as a chain of resistors.
+/// so at the solution every β_l is ω g. If noise dominates a layer (small s), f a b → −1 while β → 0: the
+/// equations of a_l and b_l then differ only by terms of order β, and rounding hides the terms that determine
+/// a_l/b_l. So the unknowns are S_l = ½(δ ln a + δ ln b) and D_l = ½(δ ln a − δ ln b), and the equations are
+/// half the sum and half the difference of the relative defects, the latter replaced by (β_{l−1} − β_l)/β if
+/// noise dominates. Nothing cancels, and the linearised equation is as well conditioned as a chain of
+/// resistors.
 ///
 /// Its solution: dense for short chains; direct along the chain (embedding.hpp) for few streams; for many
 /// streams or many draws of the sites GMRES, applied in O(L n³).

@@ -9,7 +9,7 @@
 
 namespace spectra::dyson {
 
-/// Squares of a branch's singular values, and the two averages its equation needs.
+/// Squares of a branch's singular values, and the two averages that its equation needs.
 struct SquaredLaw {
     std::vector<double> t2;
 
@@ -20,24 +20,24 @@ struct SquaredLaw {
     Averages at(Complex y) const;
 };
 
-/// P^v and P^w of every layer, for one draw of the activations' slopes where there are any.
+/// P^v and P^w of every layer, for one draw of the slopes if there are activations.
 struct CovarianceDraw {
     double weight = 1;
     Pattern v, w;
 };
 
-/// What the chain sees of a branch (the table of chain.hpp).
+/// The properties of a branch that enter the chain (the table of chain.hpp).
 struct Covariance {
     double nu = 1;
-    std::vector<double> strength;       ///< f_l where it is a number: σ_l², or σ_w² of an activation
-    std::vector<SquaredLaw> laws;       ///< one a layer where f depends on ab; else none
+    std::vector<double> strength;       ///< f_l if it is constant: σ_l², or σ_w² of an activation
+    std::vector<SquaredLaw> laws;       ///< one per layer if f depends on ab; otherwise none
     std::vector<CovarianceDraw> draws;  ///< one, unless the branch has activations; weights sum to one
     std::vector<Eigen::MatrixXd> mean_v, mean_w;  ///< P^v and P^w averaged over the draws
     std::vector<double> unit;  ///< typical size of a layer, √(tr_n of its mean square): the chain's gauge
-    std::vector<double> log_noise;  ///< ½ ln of the branch's part of that, in the unit
+    std::vector<double> log_noise;  ///< ½ ln of the branch's share of that, in the unit
 };
 
-/// For every branch but tied ones.
+/// For every branch except tied ones.
 Covariance covariance_of(const Network& network, SiteHalf half);
 
 }  // namespace spectra::dyson

@@ -11,7 +11,7 @@
 
 namespace spectra::dyson {
 
-/// Mixers of a chain with their transposes, n² real numbers a layer, row by row.
+/// Mixers of a chain with their transposes, n² real numbers per layer, row by row.
 struct ChainMixers {
     std::vector<double> forward, transposed;
 };
@@ -24,17 +24,18 @@ struct ChainMixers {
 ///     X_l = A_l R_l A_lᵀ + Σ(v_l),   E_l = (1 − Σ(w_{l+1}) X_l)⁻¹,   R_{l+1} = X_l E_l,
 ///     Z_l = A_lᵀ S_l A_l + Σ(w_l),   G_l = (1 − Σ(v_{l−1}) Z_l)⁻¹,   S_{l−1} = Z_l G_l,
 ///
-/// then back, M(v_{L−1}) = (ω − X_{L−1})⁻¹ and M(w_0) = (ω − Z_0)⁻¹ first:
+/// then back, starting with M(v_{L−1}) = (ω − X_{L−1})⁻¹ and M(w_0) = (ω − Z_0)⁻¹:
 ///
 ///     M(v_l)     = E_l Σ(w_{l+1}) + D_l M(v_{l+1}) D_lᵀ,         D_l = E_l A_{l+1}ᵀ,
 ///     M(w_{l+1}) = G_{l+1} Σ(v_l) + H_l M(w_l) H_lᵀ,             H_l = G_{l+1} A_l.
 ///
 /// X and Z are never inverted: noiseless layers with singular mixers and noise of low rank need no special
-/// case. Every factor that is inverted is dimensionless, and on the imaginary axis (and near it, at small
-/// s) every sum adds terms of one sign, so blocks whose scales differ by many orders keep their
-/// relative accuracy. Getting M(w) from the first sweep alone, or either from (1 − XZ)⁻¹, cancels there.
+/// case. Every inverted factor is dimensionless, and on the imaginary axis (and near it, at small
+/// s) every sum adds terms of one sign, so blocks with scales that differ by many orders keep their
+/// relative accuracy. M(w) from the first sweep alone, or either from (1 − XZ)⁻¹, would cancel there.
 ///
-/// The pair (v_l, w_{l+1}) sees [[−X_l, 1], [1, −Z_{l+1}]]⁻¹; its off-diagonal block B_l = M(w_{l+1}, v_l)
+/// The pair (v_l, w_{l+1}) has the block [[−X_l, 1], [1, −Z_{l+1}]]⁻¹; its off-diagonal block B_l =
+/// M(w_{l+1}, v_l)
 /// = (1 − X_l Z_{l+1})⁻¹ gives the current β_l = tr_n B_l through the link (chain.hpp), with the ends
 /// β_{−1} = ω tr_n M(w_0) and β_{L−1} = ω tr_n M(v_{L−1}). β here is stored shifted by one: beta(0) …
 /// beta(L).
@@ -47,8 +48,8 @@ public:
     using Complex = std::complex<double>;
     using Vector = Eigen::VectorXcd;
 
-    /// end_v, end_w: what ω multiplies at v_{L−1} and w_0, and what traces there are weighted with (the
-    /// identity, unless the ends are seen in another frame).
+    /// end_v, end_w: the factors of ω at v_{L−1} and w_0, and the weights of traces there (the
+    /// identity, unless the ends are in another frame).
     Elimination(std::size_t streams, std::size_t layers, Pattern v, Pattern w, Pattern end_v = {},
                 Pattern end_w = {})
         : size_{streams},
@@ -63,7 +64,7 @@ public:
         pivots_.resize(streams);
     }
 
-    /// Eliminates; false where a pivot is singular or a number not finite.
+    /// Eliminates; false if a pivot is singular or a number is not finite.
     bool run(const ChainMixers& mixers, Complex omega, const Vector& cv, const Vector& cw) {
         mixers_ = &mixers;
         omega_ = omega;
@@ -138,7 +139,7 @@ public:
             linalg::block::transpose(size_, a, t);
             return pattern(site).inner(size_, site / 2, t, b);
         };
-        // The ends, as seen from the sites w_0 and v_{L−1} themselves.
+        // The response of the ends at the sites w_0 and v_{L−1}.
         put(0, 0, at(mw_, 0));
         put_current(0, 0, omega_ * end_w_.weight(size_, 0, w_, 0, at(mw_, 0)));
         for (std::size_t l = 0; l < layers_; ++l) {
@@ -191,7 +192,7 @@ public:
         }
     }
 
-    /// What multiplies dΣ, dX and dZ in the sweeps and traces of apply.
+    /// Computes the factors of dΣ, dX and dZ in the sweeps and traces of apply.
     void prepare() {
         for (auto* field : {&q_, &p_, &bx_, &bz_, &vx_, &vz_, &wx_, &wz_, &dx_, &dz_})
             field->resize(layers_ * size_.stride());
@@ -305,7 +306,7 @@ private:
         for (std::size_t k = 0; k < size_.stride(); ++k) out[k] += t[k];
     }
 
-    /// B_l = (1 − X_l Z_{l+1})⁻¹; where that product is too large to keep its small directions,
+    /// B_l = (1 − X_l Z_{l+1})⁻¹; if that product is too large to keep its small directions,
     /// M(w_{l+1})·X_l⁻¹.
     bool pair_block(std::size_t l) {
         double* t = temporary_[0].data();
@@ -332,7 +333,7 @@ private:
         return linalg::block::invert(size_, b, pivots_.data());
     }
 
-    /// B r = r + M(w_{l+1}) Z_{l+1} r for a vector r in general position, to what rounding leaves of the
+    /// Checks B r = r + M(w_{l+1}) Z_{l+1} r for a vector r in general position, to the rounding of the
     /// right-hand side.
     bool is_pair_block(std::size_t l, const double* b) {
         const std::size_t n = size_.rows(), area = size_.area();
@@ -395,7 +396,7 @@ private:
     Pattern v_, w_, end_v_, end_w_;
     const ChainMixers* mixers_ = nullptr;
     Complex omega_ = 0;
-    std::vector<double> x_, e_, r_, d_, z_, g_, s_, h_, mv_, mw_, mwv_;  ///< one block a layer
+    std::vector<double> x_, e_, r_, d_, z_, g_, s_, h_, mv_, mw_, mwv_;  ///< one block per layer
     std::vector<double> own_;                                            ///< R_l A_lᵀ
     std::vector<double> q_, p_, bx_, bz_, vx_, vz_, wx_, wz_, dx_, dz_;
     std::vector<double> square_w_, square_v_;

@@ -9,12 +9,13 @@
 
 namespace spectra::dyson {
 
-/// The linearised equations of one layer: two unknowns x (in whatever variables the caller chose), and two
+/// The linearised equations of one layer: two unknowns x (in variables chosen by the caller), and two
 /// rows
 ///
 ///     own·x + w·dW_l + v·dV_l + left·dB_l + right·dB_{l+1} = rhs,
 ///
-/// dW, dV and dB the responses of tr(P^w M(w_l)), tr(P^v M(v_l)) and nβ to (dc_v, dc_w)_l = change_l·x_l.
+/// with dW, dV and dB the responses of tr(P^w M(w_l)), tr(P^v M(v_l)) and nβ to (dc_v, dc_w)_l =
+/// change_l·x_l.
 struct LinearLayer {
     using Complex = std::complex<double>;
     std::array<std::array<Complex, 2>, 2> change{};  ///< row 0: dc_v, row 1: dc_w
@@ -23,24 +24,24 @@ struct LinearLayer {
 };
 
 /// Solves the linearised equations of a whole chain directly, in O(L n⁶): for few streams as cheap as a few
-/// GMRES iterations, and exact where those converge slowly (edges, cusps).
+/// GMRES iterations, and exact even where those converge slowly (edges, cusps).
 ///
 /// The responses travel as symmetric n × n matrices, dX forwards and dZ backwards (elimination.hpp), so the
-/// equations are a linear boundary-value problem along the chain. Invariant embedding: what is left of
-/// link l answers what comes from its right by dX_l = R_l[dZ_{l+1}] + r_l. Going one layer on,
+/// equations are a linear boundary-value problem along the chain. Invariant embedding: the chain to the left
+/// of link l responds to its right side by dX_l = R_l[dZ_{l+1}] + r_l. Adding one layer,
 ///
 ///     dZ_l = H[dZ_{l+1}] + z·x_l,   dX_l = F[dX_{l−1}] + y·x_l,
 ///
-/// the two rows give x_l = e − E[dZ_{l+1}], and R, r follow; going back, all x_l. Leading parts of the
-/// linearised equation are the linearised equations of shorter chains, better conditioned than the whole, so
-/// no pivoting beyond the 2 × 2 systems is needed.
+/// the two rows give x_l = e − E[dZ_{l+1}], and R, r follow; the backward sweep gives all x_l. Leading blocks
+/// of the linearised equation are the linearised equations of shorter chains, better conditioned than the
+/// whole, so no pivoting beyond the 2 × 2 systems is needed.
 template <int N>
 class Embedding {
 public:
     using Complex = std::complex<double>;
     using Vector = Eigen::VectorXcd;
 
-    /// After run() and prepare() of the elimination; x: two numbers a layer.
+    /// After run() and prepare() of the elimination; x: two numbers per layer.
     bool solve(const Elimination<N>& chain, const std::vector<LinearLayer>& layers, Vector& x) {
         reserve(chain.size_, layers.size());
         for (std::size_t l = 0; l < layers.size(); ++l)
@@ -70,7 +71,7 @@ private:
     bool eliminate(const Elimination<N>& chain, const LinearLayer& layer, std::size_t l, bool end) {
         const std::size_t m = packed_.rows();
         const bool first = l == 0;
-        Complex* inward = inward_.data() + l * 2 * m;  // z: dZ_l by x_l
+        Complex* inward = inward_.data() + l * 2 * m;  // z: dZ_l with respect to x_l
         for (std::size_t k = 0; k < 2; ++k) {
             sources(chain.at(chain.p_, l), chain.w_, l, layer.change[0][k], layer.change[1][k],
                     inward + k * m);

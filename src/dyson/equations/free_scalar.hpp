@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numbers>
 
-/// What the equations that multiply layers as free scalars share (scalar, s_transform, printed). Their first
-/// unknown is t = w/(1 + w), w = ωg − 1 the moment generating function, and they are solved in logarithms
-/// that must be continuous on the closed half plane in use.
+/// Shared by the equations that multiply layers as free scalars (scalar, s_transform, printed). Their first
+/// unknown is t = w/(1 + w), with w = ωg − 1 the moment generating function. They are solved in logarithms,
+/// which must be continuous on the closed half plane in use.
 namespace spectra::dyson {
 
 /// arg in (−π/2, 3π/2]: for the closed upper half plane.

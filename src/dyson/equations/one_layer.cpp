@@ -18,7 +18,7 @@ struct Pole {
     double place, weight;
 };
 
-/// ±a_i with weights ½/n, equal ones as one: the degree is then the least.
+/// ±a_i with weights ½/n, equal ones merged, for the lowest degree.
 std::vector<Pole> poles_of(const Eigen::VectorXd& a) {
     const double unit = 0.5 / static_cast<double>(a.size());
     std::vector<Pole> poles;
@@ -90,7 +90,8 @@ GreenPoint above_axis(const std::vector<Pole>& poles, double sigma2, Complex ome
 
 GreenPoint on_axis(const std::vector<Pole>& poles, double sigma2, double s) {
     GreenPoint point = above_axis(poles, sigma2, s);
-    // An imaginary part of rounding alone is none: a square-root edge reaches it at a distance of 1e-16.
+    // An imaginary part of the size of rounding counts as zero: a square-root edge reaches it at a distance
+    // of 1e-16.
     if (point.certified && std::abs(point.g.imag()) > 1e-8 * std::abs(point.g)) return point;
     point = {};
     for (const Complex root : roots(poles, sigma2, s)) {
@@ -108,8 +109,7 @@ GreenPoint on_axis(const std::vector<Pole>& poles, double sigma2, double s) {
 GreenPoint one_layer_green(const Network& network, Complex omega) {
     if (network.depth() != 1 || !isotropic_gaussian(network))
         throw std::invalid_argument(
-            "one_layer_green: needs one layer with an isotropic Gaussian branch; other networks are not "
-            "accepted");
+            "one_layer_green: the network must have one layer with an isotropic Gaussian branch");
     const Eigen::VectorXd a = mixers::singular_values(network.mixers.front());
     const double sigma2 = std::get<IsotropicBranch>(network.branch).sigma2.front();
     if (sigma2 == 0) {

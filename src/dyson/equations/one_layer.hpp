@@ -16,9 +16,9 @@ namespace spectra::dyson {
 ///
 ///     ω = q + (σ²/2n) Σ_i [1/(q − a_i) + 1/(q + a_i)],
 ///
-/// a polynomial of degree 2n + 1 in q whose roots are the eigenvalues of the arrow matrix with ω at its tip,
-/// ±a_i on its diagonal and i√(σ²/2n) beside. Of them the only one with Im q > Im ω is right, since Im g < 0;
-/// at real ω the only one above the axis, or, where all are real, the only one with dω/dq > 0.
+/// a polynomial of degree 2n + 1 in q. Its roots are the eigenvalues of the arrow matrix with ω at its tip,
+/// ±a_i on its diagonal and i√(σ²/2n) beside. The right one is the only one with Im q > Im ω, because Im g <
+/// 0; at real ω the only one above the axis or, if all are real, the only one with dω/dq > 0.
 ///
 /// ω in the closed upper half plane, not 0. Throws std::invalid_argument for other depths and branches.
 GreenPoint one_layer_green(const Network& network, Complex omega);

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <vector>
 
-/// The fixed symmetric matrices P that self-energies are multiples of: Σ = c·P with c an unknown number.
-/// Isotropic noise has P = 1, a hyper-connection P = p pᵀ, an activation P = diag(d²); in another frame each
-/// but the second becomes a full symmetric matrix.
+/// The fixed symmetric matrices P of self-energies: Σ = c·P with an unknown number c.
+/// Isotropic noise has P = 1, a hyper-connection P = p pᵀ, an activation P = diag(d²); in another frame all
+/// except the second become full symmetric matrices.
 namespace spectra::dyson {
 
 class Pattern {
@@ -19,11 +19,11 @@ public:
     enum class Kind { identity, rank_one, diagonal, full };
 
     Pattern() = default;
-    /// `values`: n numbers a layer, p or the diagonal; n² for a full matrix; none for the identity.
+    /// `values`: n numbers per layer, p or the diagonal; n² for a full matrix; none for the identity.
     Pattern(Kind kind, std::vector<double> values) : kind_(kind), values_(std::move(values)) {}
 
     Kind kind() const { return kind_; }
-    /// P_l, and p where P = p pᵀ.
+    /// P_l, and p if P = p pᵀ.
     Eigen::MatrixXd matrix(std::size_t n, std::size_t l) const {
         const auto rows = static_cast<Eigen::Index>(n);
         return Eigen::MatrixXd::NullaryExpr(rows, rows, [&](Eigen::Index i, Eigen::Index j) {
@@ -48,7 +48,7 @@ public:
         return {kind, std::move(values)};
     }
 
-    /// T Tᵀ, for one place.
+    /// T Tᵀ, for one layer.
     static Pattern square_of(const Eigen::MatrixXd& t) {
         const Eigen::MatrixXd p = t * t.transpose();
         return {Kind::full, std::vector<double>(p.data(), p.data() + p.size())};
@@ -248,7 +248,7 @@ public:
     }
 
 private:
-    /// One block, on the stack where its size is known.
+    /// One block, on the stack if its size is known.
     template <int N>
     class Workspace {
     public:

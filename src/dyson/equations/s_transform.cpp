@@ -13,7 +13,7 @@
 namespace spectra::dyson {
 namespace {
 
-/// a² where A Aᵀ = a².
+/// a² if A Aᵀ = a².
 std::optional<double> square_of_scale(const Mixer& a) {
     const Eigen::MatrixXd square = a * a.transpose();
     const double a2 = square.trace() / static_cast<double>(a.rows());
@@ -37,7 +37,7 @@ struct Layer {
         const double difference = a2 - sigma2;
         const Complex b = difference + 2.0 * sigma2 * epsilon;
         const Complex root = std::sqrt(difference * difference + 4.0 * a2 * sigma2 * epsilon);
-        // ½(b + root); where they cancel, from their difference.
+        // ½(b + root); if they cancel, from their difference.
         const Complex value =
             b.real() >= 0 ? 0.5 * (b + root) : 2.0 * sigma2 * sigma2 * epsilon * (1.0 - epsilon) / (root - b);
         return {value, sigma2 * (1.0 + a2 / root) / value};
@@ -96,7 +96,7 @@ public:
         if (!below(t) || !below(epsilon / omega.direction)) return false;
         for (const Layer& layer : layers_) {
             const Complex z = layer.inverse(epsilon).value / t;
-            // The closed half plane: one noisy layer alone has z_l = z, real on the axis.
+            // The closed half plane: a single noisy layer has z_l = z, real on the axis.
             if (depth_ > 1 && z.imag() < -1e-6 * std::abs(z)) return false;
             if (!below(epsilon / std::sqrt(z))) return false;
         }
@@ -138,8 +138,8 @@ std::unique_ptr<Equation> make_s_transform(const Network& network) {
     auto layers = layers_of(network);
     if (!layers)
         throw std::invalid_argument(
-            "s-transform: exact for isotropic Gaussian branches and mixers that are multiples of orthogonal "
-            "matrices only; other networks are not accepted");
+            "s-transform: supports only isotropic Gaussian branches, and mixers that are multiples of "
+            "orthogonal matrices");
     return std::make_unique<STransform>(std::move(*layers));
 }
 

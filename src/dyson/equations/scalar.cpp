@@ -81,7 +81,7 @@ public:
         if (!below(t) || !below(one_plus_w / omega.direction)) return false;
         for (std::size_t l = 0; l < layers_.size(); ++l) {
             const Complex z = layers_[l].evaluate(m(static_cast<Eigen::Index>(l + 1))).z;
-            // The closed half plane: one noisy layer alone has z_l = z, real on the axis.
+            // The closed half plane: a single noisy layer has z_l = z, real on the axis.
             if (layers_.size() > 1 && z.imag() < -1e-6 * std::abs(z)) return false;
             if (!below(one_plus_w / std::sqrt(z))) return false;
         }
@@ -109,7 +109,7 @@ public:
 
 private:
     struct Values {
-        Complex phi, phi_minus_one;  ///< h + σ²h²/y, and less one without cancellation
+        Complex phi, phi_minus_one;  ///< h + σ²h²/y, and the same minus one without cancellation
         Complex dphi;                ///< dφ/dy
         Complex z, dlog_z;           ///< z(y), d ln z/dy
     };

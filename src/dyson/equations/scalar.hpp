@@ -7,9 +7,9 @@
 
 namespace spectra::dyson {
 
-/// The scalar theory of a network with isotropic branches: each layer's law by its own exact equation,
-/// layers multiplied as free scalars (S-transforms). Exact for one layer, and where at most one mixer
-/// is not a multiple of an orthogonal matrix; an approximation otherwise.
+/// The scalar theory of a network with isotropic branches: the law of each layer from its exact equation,
+/// layers multiplied as free scalars (S-transforms). Exact for one layer, and if at most one mixer
+/// is not a multiple of an orthogonal matrix; otherwise an approximation.
 ///
 /// One layer with singular values a_i of A, in z = ω²:
 ///

@@ -25,9 +25,9 @@ using Eigen::VectorXd;
 
 constexpr Complex imaginary_unit(0, 1);
 
-// Entries of η(random) below this, relative to the largest, are outside its range.
+// Entries of η(random) below this, relative to the largest, count as zero.
 constexpr double rank_tolerance = 1e-9;
-// After a step this small the next one is taken with the same factors: it only confirms.
+// After a step this small the next one uses the same factors, because it only confirms.
 constexpr double confirming_step = 1e-5;
 constexpr int max_halvings = 5;
 constexpr double gmres_tolerance = 1e-7;
@@ -88,25 +88,25 @@ struct Semicircular::Solver {
     bool prefer_built_ = false;  ///< to GMRES
     double operations_ = 0;      ///< complex multiplications
 
-    // The point at work.
+    // The current point.
     MatrixXcd b_, shifted_, m_;
     double t_ = 0;
     VectorXcd defect_;
     VectorXd scales_;                    ///< √|M_pp|
-    Eigen::PartialPivLU<MatrixXcd> lu_;  ///< of Newton's matrix, where built_
+    Eigen::PartialPivLU<MatrixXcd> lu_;  ///< of Newton's matrix, if built_
     bool built_ = false;
 };
 
 Semicircular::Solver::Solver(const std::vector<MatrixXcd>& kraus, const SemicircularOptions& chosen)
     : options(chosen) {
-    if (kraus.empty()) throw std::invalid_argument("semicircular: no matrices a_k; accepted: one or more");
+    if (kraus.empty()) throw std::invalid_argument("semicircular: no matrices a_k; expected at least one");
     n = kraus.front().rows();
     for (std::size_t k = 0; k < kraus.size(); ++k) {
         const MatrixXcd& a = kraus[k];
         if (n == 0 || a.rows() != n || a.cols() != n)
             throw std::invalid_argument("semicircular: matrix " + std::to_string(k + 1) + " is " +
                                         std::to_string(a.rows()) + "×" + std::to_string(a.cols()) +
-                                        "; accepted: square, all of one size");
+                                        "; matrices must be square, all of the same size");
         if (!a.allFinite())
             throw std::invalid_argument("semicircular: matrix " + std::to_string(k + 1) +
                                         " has an entry that is not finite");
@@ -116,8 +116,8 @@ Semicircular::Solver::Solver(const std::vector<MatrixXcd>& kraus, const Semicirc
     find_range();
 }
 
-/// Gauss–Jordan elimination of images of random matrices: the range in terms of the entries at pivots.
-/// Entries that depend on η's argument in the same way stay exactly equal, so structure survives.
+/// Gauss–Jordan elimination of images of random matrices: expresses the range by the entries at pivots.
+/// Entries that depend on the argument of η in the same way stay exactly equal, so structure is kept.
 void Semicircular::Solver::find_range() {
     std::mt19937_64 generator(1);
     const auto uniform = [&] { return static_cast<double>(generator() >> 11) * 0x1p-52 - 1.0; };
@@ -207,19 +207,19 @@ bool Semicircular::Solver::evaluate(const VectorXcd& x) {
     return true;
 }
 
-/// One application of Newton's matrix.
+/// Operations of one application of Newton's matrix.
 double Semicircular::Solver::apply_operations() const {
     const auto size = static_cast<double>(n);
     return 2 * size * size * size + (dense ? functional_entries_ : 2 * kraus_entries_ * size);
 }
 
-/// Whether entries of M B_j M are read where functionals look, or all formed.
+/// Whether all entries of M B_j M are formed, or only those that functionals need.
 bool Semicircular::Solver::form_image(double terms) const {
     const auto size = static_cast<double>(n);
     return 2 * functional_entries_ * terms > size * size * std::min(terms, 2 * size) + functional_entries_;
 }
 
-/// Building Newton's matrix and factoring it.
+/// Operations of building and factoring Newton's matrix.
 double Semicircular::Solver::build_operations() const {
     const auto size = static_cast<double>(n), count = static_cast<double>(unknowns);
     double sum = count * count * count / 3;
@@ -302,7 +302,7 @@ double Semicircular::Solver::measure(const VectorXcd& delta) const {
     return std::sqrt(largest);
 }
 
-/// Im(b − Σ) ≥ 0, judged to rounding in units of M.
+/// Im(b − Σ) ≥ 0, up to rounding in units of M.
 bool Semicircular::Solver::in_half_plane(const VectorXcd& x) const {
     const MatrixXcd matrix = shifted_ - expand(x);
     double height = 0, lowest = std::numeric_limits<double>::infinity();
@@ -321,7 +321,7 @@ bool Semicircular::Solver::in_half_plane(const VectorXcd& x) const {
     return Eigen::LLT<MatrixXcd>(raised).info() == Eigen::Success;
 }
 
-/// How far the Newton step moves when Σ and b move by a few ulps: what rounding leaves undetermined.
+/// By how much the Newton step changes if Σ and b change by a few ulps: the uncertainty from rounding.
 double Semicircular::Solver::jitter(const VectorXcd& x) {
     const MatrixXcd exact = shifted_;
     VectorXcd reference, moved;
@@ -340,7 +340,7 @@ double Semicircular::Solver::jitter(const VectorXcd& x) {
     return evaluate(x) ? largest : std::numeric_limits<double>::infinity();
 }
 
-/// Newton at b + it. True where it converged to a solution of the right sign; m_ is then M.
+/// Newton at b + it. True if it converged to a solution of the right sign; m_ is then M.
 bool Semicircular::Solver::newton(double t, VectorXcd& x, int max_steps, SemicircularSummary& summary) {
     t_ = t;
     shifted_ = b_;
@@ -365,10 +365,10 @@ bool Semicircular::Solver::newton(double t, VectorXcd& x, int max_steps, Semicir
         summary.floor = 0;
         bool converged = fraction == 1 && step <= options.tolerance;
         if (!converged && fraction == 1 && step < 1e-5 && step > 0.2 * previous) {
-            // Rounding has stopped the convergence: is that where conditioning says it must stop?
+            // Rounding has stopped the convergence: is this the level that conditioning predicts?
             summary.floor = 10 * jitter(x);
             if (!(step <= summary.floor && summary.floor < 1e-4)) return false;
-            delta.setZero();  // m_ is at x already
+            delta.setZero();  // m_ already belongs to x
             converged = true;
         }
         if (converged) {
@@ -392,7 +392,7 @@ bool Semicircular::Solver::descend(double t, VectorXcd& x, SemicircularSummary& 
             if (previous.size() == 0) return x;
             return x + (x - previous) * ((to - t) / (t - previous_t));
         };
-        // All the way where the secant says it is near.
+        // All the way if the secant predicts that it is near.
         if (previous.size() > 0) {
             VectorXcd guess = predict(0);
             if (measure(guess - x) < 0.3) {
@@ -422,7 +422,7 @@ bool Semicircular::Solver::descend(double t, VectorXcd& x, SemicircularSummary& 
     return false;
 }
 
-/// The averaged map with Anderson acceleration, from x; ends where it has come close, for Newton to finish.
+/// The averaged map with Anderson acceleration, from x; ends close to the solution, for Newton to finish.
 bool Semicircular::Solver::fixed_point(VectorXcd& x, SemicircularSummary& summary) {
     shifted_ = b_;
     std::vector<VectorXcd> points, residuals;
@@ -469,13 +469,13 @@ SemicircularSolution Semicircular::Solver::solve(const MatrixXcd& b, const std::
                                                  double distance) {
     if (b.rows() != n || b.cols() != n || !b.allFinite())
         throw std::invalid_argument("semicircular: b is " + std::to_string(b.rows()) + "×" +
-                                    std::to_string(b.cols()) + "; accepted: finite, " + std::to_string(n) +
+                                    std::to_string(b.cols()) + "; must be finite, " + std::to_string(n) +
                                     "×" + std::to_string(n));
     const MatrixXcd height = imaginary_part(b);
     const double largest = height.norm();
     if (!(largest > 0) ||
         Eigen::LLT<MatrixXcd>(height + 1e-12 * largest * MatrixXcd::Identity(n, n)).info() != Eigen::Success)
-        throw std::invalid_argument("semicircular: Im b is not positive; accepted: Im b >= 0, not zero");
+        throw std::invalid_argument("semicircular: Im b is not positive; must be >= 0 and not zero");
 
     SemicircularSolution solution;
     SemicircularSummary& summary = solution.summary;
@@ -494,7 +494,7 @@ SemicircularSolution Semicircular::Solver::solve(const MatrixXcd& b, const std::
                     return true;
             }
         }
-        // At this height the averaged map contracts, and the first term of the series is near.
+        // At this height the averaged map contracts, and the first term of the series is close.
         const MatrixXcd one = MatrixXcd::Identity(n, n);
         double t = 4 * (b.norm() + std::sqrt(covariance(one).norm()));
         x = restrict_covariance((b + imaginary_unit * t * one).partialPivLu().inverse());
@@ -568,7 +568,7 @@ double Semicircular::density(const MatrixXcd& a_0, double x, double smoothing) {
     const Index n = solver_->n;
     if (a_0.rows() != n || a_0.cols() != n ||
         !(a_0 - a_0.adjoint()).isMuchSmallerThan(1.0 + a_0.norm(), 1e-12))
-        throw std::invalid_argument("semicircular: a_0 is not self-adjoint, " + std::to_string(n) + "×" +
+        throw std::invalid_argument("semicircular: a_0 must be self-adjoint, " + std::to_string(n) + "×" +
                                     std::to_string(n));
     const SemicircularSolution solution =
         solve(Complex(x, smoothing) * MatrixXcd::Identity(n, n) - a_0, nullptr);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t max_enumerated = 12;  // 2^12 chains
 
-/// Splitmix64: enough to shuffle, and the same everywhere.
+/// Splitmix64: sufficient for shuffling, and the same on every machine.
 class Shuffler {
 public:
     std::size_t below(std::size_t bound) {
@@ -80,7 +80,7 @@ SiteDraws site_draws(const Network& network) {
         }
         return result;
     }
-    // Latin hypercube: every site takes each of K quantiles once, in an order of its own.
+    // Latin hypercube: every site takes each of K quantiles once, in its own order.
     result.exact = false;
     const std::size_t count = sample_size(layers);
     result.draws.resize(count);

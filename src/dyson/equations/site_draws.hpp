@@ -12,18 +12,18 @@ struct SiteDraw {
     std::vector<double> slope2;  ///< L·n numbers, layer by layer
 };
 
-/// The average over a network's activations: every stream of every layer has its own independent slope, so
-/// the resolvent of the whole chain is averaged over draws of all of them.
+/// The average over a network's activations: every stream of every layer has an independent slope, so
+/// the resolvent of the whole chain is averaged over draws of all slopes.
 struct SiteDraws {
     std::vector<SiteDraw> draws;  ///< weights sum to one
     bool exact = true;            ///< every combination enumerated; otherwise a reproducible sample
 };
 
-/// Exact enumeration where the laws are two-valued and n·L ≤ 12 (or have one value); beyond it a fixed
-/// low-discrepancy set of sites: the same for every run and machine. Each layer's mean of φ'² is exact.
+/// Exact enumeration if the laws are two-valued and n·L ≤ 12 (or have one value); otherwise a fixed
+/// low-discrepancy set of sites, the same for every run and machine. The mean of φ'² of each layer is exact.
 SiteDraws site_draws(const Network& network);
 
-/// Every second draw of a sample: the difference of the two halves measures the error of the average.
+/// Every second draw of a sample: the difference between the two halves measures the error of the average.
 enum class SiteHalf { both, first, second };
 SiteDraws half_of(SiteDraws draws, SiteHalf half);
 

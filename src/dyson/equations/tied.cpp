@@ -22,24 +22,24 @@ using Eigen::MatrixXd;
 using Eigen::VectorXcd;
 using Eigen::VectorXd;
 
-// Up to this many unknowns (12 layers of one set) building 1 − T is as fast as GMRES, and steadier.
+// Up to this many unknowns (12 layers of one set) building 1 − T is as fast as GMRES, and more robust.
 constexpr int default_dense_size = 180;
 
-// Where GMRES fails, 1 − T is still built up to this many unknowns.
+// If GMRES fails, 1 − T is still built up to this many unknowns.
 constexpr Index largest_dense_size = 1200;
 
-// A Newton step is needed to a few digits only: the next one corrects it.
+// A Newton step needs only a few digits: the next one corrects it.
 constexpr double gmres_tolerance = 1e-6;
 constexpr int gmres_max_iterations = 600;
-constexpr int gmres_restart = 200;  // information travels a layer an iteration
+constexpr int gmres_restart = 200;  // information travels one layer per iteration
 
-// How much weaker than the rest an equation must be for its identity to replace it.
+// How much weaker than the rest an equation must be to be replaced by its identity.
 constexpr double softness = 10;
 
 const TiedBranch& branch_of(const Network& network) {
     const auto* branch = std::get_if<TiedBranch>(&network.branch);
     if (branch == nullptr)
-        throw std::invalid_argument("branch: the weight-tied equation takes a tied branch only");
+        throw std::invalid_argument("branch: the weight-tied equation supports tied branches only");
     return *branch;
 }
 
@@ -93,7 +93,7 @@ public:
         const TiedBranch& branch = branch_of(network);
         if (depth_ * n_ > max_tied_size)
             throw std::invalid_argument("tied weights: depth times streams is " +
-                                        std::to_string(depth_ * n_) + ", theory takes at most " +
+                                        std::to_string(depth_ * n_) + "; must be at most " +
                                         std::to_string(max_tied_size));
         pairs_ = tied_pairs(network);
         dense_ = size() <= dense_size;
@@ -113,7 +113,8 @@ public:
     std::unique_ptr<Equation> clone() const override { return std::make_unique<Tied>(*this); }
     Index size() const override { return 2 * static_cast<Index>(pairs_.size()); }
 
-    // W_ij → E tr_n J_i J_jᵀ/ω with J_i the product of the first i layers, V_ij likewise from the other end.
+    // W_ij → E tr_n J_i J_jᵀ/ω with J_i the product of the first i layers, V_ij in the same way from the
+    // other end.
     Unknowns far(const Frequency& omega) const override {
         const double q = std::exp(-log_gauge(omega));
         std::vector<Mixer> up, down;
@@ -154,7 +155,7 @@ public:
         return pack((d * d.transpose()).cast<Complex>());
     }
 
-    // Scaled matrices linearly, site scales in their logarithms: these follow powers of s.
+    // Scaled matrices are mixed linearly, site scales in their logarithms, which follow powers of s.
     Unknowns mix(const std::vector<const Unknowns*>& values, const double* weights) const override {
         VectorXd log_scale = VectorXd::Zero(sites_);
         Unknowns sum = Unknowns::Zero(size());
@@ -184,7 +185,7 @@ public:
         if (!eliminate(omega, m)) return false;
         Unknowns x;
         if (!solve_linear(pack(MatrixXcd::Identity(sites_, sites_)), false, x)) return false;
-        // X ≥ 1 where the series Σ T^k[1] converges; half of that leaves room for rounding.
+        // X ≥ 1 if the series Σ T^k[1] converges; half of that leaves room for rounding.
         const MatrixXd above = unpack(x).real() - 0.5 * MatrixXd::Identity(sites_, sites_);
         return Eigen::LLT<MatrixXd>(above).info() == Eigen::Success;
     }
@@ -207,7 +208,7 @@ public:
 private:
     // Sites are w_0 … w_{L−1}, v_0 … v_{L−1}; rows of big matrices run over streams, then sites.
     bool hyper() const { return pre_.size() > 0; }
-    /// The same layer every k layers.
+    /// Whether layers repeat with period k.
     bool periodic(Index k) const {
         for (Index l = k; l < depth_; ++l) {
             const auto here = static_cast<std::size_t>(l), before = static_cast<std::size_t>(l - k);
@@ -219,7 +220,7 @@ private:
         return true;
     }
     Index partner(Index site) const { return site < depth_ ? site + depth_ : site - depth_; }
-    /// The sites w_l, v_{l−1} of the link into layer l; at the ends the end's site twice.
+    /// The sites w_l, v_{l−1} of the link into layer l; at the ends the same site twice.
     std::pair<Index, Index> link(Index l) const {
         return {l < depth_ ? l : sites_ - 1, l > 0 ? depth_ + l - 1 : 0};
     }
@@ -378,7 +379,8 @@ private:
             weights(column) = norm / (unit * (hyper() ? static_cast<double>(n_) : 1.0));
             ++column;
         };
-        // β_l, the current through the link after layer l − 1, against the size of what its trace adds up.
+        // β_l, the current through the link after layer l − 1, relative to the size of the terms of its
+        // trace.
         std::vector<Complex> current;
         std::vector<double> size_of;
         std::vector<MatrixXcd> form;
@@ -403,8 +405,8 @@ private:
             add(shift, w * traces_(0, k) - v * traces_(last - k, last),
                 w * trace_form(0, k) - v * trace_form(last - k, last), std::abs(w) + std::abs(v));
         }
-        // gradientᵀ (1 − T)⁻¹ e: where it is large the equation is soft and the identity takes over;
-        // elsewhere rounding in the identity has no say.
+        // gradientᵀ (1 − T)⁻¹ e: if it is large, the equation is soft and the identity replaces it;
+        // otherwise rounding in the identity has no effect.
         MatrixXcd response = -0.5 * dual.transpose() * e;
         for (Index k = 0; k < count; ++k) response.row(k) *= weights(k);
         std::vector<Index> soft;
@@ -428,7 +430,7 @@ private:
         return out;
     }
 
-    /// σ² times a change with W and V exchanged: what pairs with another change.
+    /// σ² times a change with W and V exchanged: its dual in a pairing with another change.
     MatrixXcd exchanged(const MatrixXcd& x) const {
         const VectorXd t = t_.head(depth_);
         MatrixXcd out = MatrixXcd::Zero(sites_, sites_);
@@ -528,7 +530,7 @@ private:
 
     Index n_, depth_, sites_;
     Network network_;
-    std::vector<std::pair<Index, Index>> pairs_;  ///< layers of the same weights
+    std::vector<std::pair<Index, Index>> pairs_;  ///< layers with the same weights
     std::vector<std::size_t> first_;              ///< first_with_weights
     bool dense_ = false;
     VectorXd sigma_;
@@ -537,7 +539,7 @@ private:
     double passes_ = 0;
 
     VectorXd d_, t_;         ///< site scales; σ d_a d_a'
-    MatrixXcd scaled_;       ///< order parameters the resolvent was taken at, in units of d_a d_b
+    MatrixXcd scaled_;       ///< order parameters of the resolvent's argument, in units of d_a d_b
     MatrixXcd reduced_;      ///< those of the resolvent
     MatrixXcd kraus_;        ///< N_1 … N_R side by side
     MatrixXcd halves_;       ///< hyper-connection: M^{p·}(a, b') u_b', streams p side by side

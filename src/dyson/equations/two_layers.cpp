@@ -27,7 +27,7 @@ public:
 
     Matrix mean() const { return square_ + sigma2_ * one_; }
 
-    /// Solves for μ and ν from the last ones.
+    /// Solves for μ and ν, starting from the last ones.
     bool solve(const Matrix& b) {
         for (int k = 0; k < 50; ++k) {
             dress();
@@ -84,7 +84,7 @@ bool defect(State& s, const Matrix& b, Complex z, Matrix& out) {
     return out.allFinite();
 }
 
-/// Newton with a Jacobian by differences, which holomorphy allows in real directions alone.
+/// Newton with a Jacobian by differences; by holomorphy real directions are enough.
 bool newton(State& s, Complex omega) {
     const Complex z = omega * omega;
     const Eigen::Index size = s.b.size();
@@ -116,8 +116,7 @@ bool newton(State& s, Complex omega) {
 GreenPoint two_layers_green(const Network& network, Complex omega) {
     if (network.depth() != 2 || !isotropic_gaussian(network))
         throw std::invalid_argument(
-            "two_layers_green: needs two layers with isotropic Gaussian branches; other networks are not "
-            "accepted");
+            "two_layers_green: the network must have two layers with isotropic Gaussian branches");
     const auto& sigma2 = std::get<IsotropicBranch>(network.branch).sigma2;
     const Mixer &a1 = network.mixers[0], &a2 = network.mixers[1];
     State here{Layer(a2.transpose() * a2, sigma2[1]), Layer(a1 * a1.transpose(), sigma2[0]), {}, {}};

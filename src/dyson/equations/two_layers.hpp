@@ -6,7 +6,7 @@
 namespace spectra::dyson {
 
 /// The Green's function of two layers with isotropic Gaussian branches by the operator-valued S-transform,
-/// exact for any mixers: a second method beside the chain.
+/// exact for any mixers: a second method, independent of the chain.
 ///
 /// X = Y_2ᵀY_2 and Y = Y_1Y_1ᵀ are free over the n×n matrices, and J Jᵀ has the spectrum of XY. With
 /// Ψ_X(b) = E(1 − bX)⁻¹ − 1, E the average over the p-dimensional factor, and S_X(w) = (1 + w)w⁻¹Ψ_X⁻¹(w),
@@ -14,17 +14,17 @@ namespace spectra::dyson {
 ///
 ///     w = Ψ_Y(b_Y),     Ψ_X(b_X) = b_Y⁻¹ w b_Y,     b_Y b_X = w(1 + w)⁻¹/z,     g(ω) = tr_n(1 + w)/ω,
 ///
-/// n² equations for the matrix b_Y. One layer's Ψ at a matrix b, K = AᵀA for X and AAᵀ for Y:
+/// n² equations for the matrix b_Y. The Ψ of one layer at a matrix b, with K = AᵀA for X and AAᵀ for Y:
 ///
 ///     Ψ(b) = (1 − bC)⁻¹ − 1,     C = σ²μ + K/u,     u = 1 − σ²ν,     N = (1 − bC)⁻¹b,
 ///     ν = tr_n N,     μu = 1 + tr_n(KN)/u.
 ///
-/// (On paper the system closes: b_X = C_Y/z and b_Y = C_X/z, four numbers in all, which is the chain. Solved
-/// as it stands it shares nothing with the chain's code.) For more layers the average onto the matrices is no
-/// trace, and nesting this is an approximation.
+/// (Analytically the system closes: b_X = C_Y/z and b_Y = C_X/z, four numbers in total, which is the chain.
+/// Solved in this form it shares nothing with the chain's code.) For more layers the average onto the
+/// matrices is not a trace, and nesting this method is an approximation.
 ///
-/// Continued down a vertical line from large Im ω, where b_Y = E X/z. Im ω > 0. Throws std::invalid_argument
-/// for other depths and branches.
+/// The solution is continued down a vertical line from large Im ω, where b_Y = E X/z. Im ω > 0. Throws
+/// std::invalid_argument for other depths and branches.
 GreenPoint two_layers_green(const Network& network, Complex omega);
 
 }  // namespace spectra::dyson

@@ -18,7 +18,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double rank_tolerance = 1e-10;
 constexpr double place_tolerance = 1e-10;  // in ln s: closer values are one atom
-constexpr double resolution = 1e-5;        // of s² beside the norm of J_x J_yᵀ
+constexpr double resolution = 1e-5;        // of s², relative to the norm of J_x J_yᵀ
 constexpr Eigen::Index tied_blow_up = 3;
 
 using Matrix = Eigen::MatrixXd;
@@ -26,7 +26,7 @@ using Atoms = std::vector<Density::Atom>;
 
 // ---- subspaces, as orthonormal columns ---------------------------------------------------------
 
-/// The span of M's columns, by pivoted QR: directions above rank_tolerance·scale.
+/// The span of the columns of M, by pivoted QR: directions above rank_tolerance·scale.
 Matrix image(const Matrix& m, double scale) {
     if (m.cols() == 0 || !(scale > 0)) return Matrix(m.rows(), 0);
     const Eigen::ColPivHouseholderQR<Matrix> qr(m);
@@ -35,7 +35,7 @@ Matrix image(const Matrix& m, double scale) {
     return qr.householderQ() * Matrix::Identity(m.rows(), rank);
 }
 
-/// What the rows, of norm one at most, send to zero.
+/// The kernel of the rows, which have a norm of at most one.
 Matrix kernel(const Matrix& rows) {
     const Eigen::ColPivHouseholderQR<Matrix> qr(rows.transpose());
     const auto rank = (qr.matrixQR().diagonal().cwiseAbs().array() > rank_tolerance).count();
@@ -51,7 +51,7 @@ int rank(const Matrix& m) {
     return static_cast<int>(image(m, m.norm()).cols());
 }
 
-/// Sorted, with zero weights left out and close places made one.
+/// Sorted, without zero weights, with close positions merged.
 Atoms merged(Atoms atoms) {
     std::sort(atoms.begin(), atoms.end(),
               [](const auto& a, const auto& b) { return a.log_place < b.log_place; });
@@ -70,7 +70,7 @@ Atoms merged(Atoms atoms) {
 
 // ---- isotropic and activation ------------------------------------------------------------------
 
-/// 1 − min r/n over noiseless runs of layers, r the rank of a run's product.
+/// 1 − min r/n over noiseless runs of layers, with r the rank of the product of a run.
 double mass_of_noiseless_runs(const Network& network, const std::vector<LayerBranch>& layers) {
     const int n = network.streams;
     int least = n;
@@ -81,8 +81,8 @@ double mass_of_noiseless_runs(const Network& network, const std::vector<LayerBra
         }
         std::vector<Mixer> run;
         for (; l < layers.size() && !layers[l].noisy(); ++l) run.push_back(network.mixers[l]);
-        // Rounding leaves zeros at eps of each layer's norm; a singular layer bounds the rank whatever
-        // rounding made of the product.
+        // Rounding turns zeros into eps times the norm of each layer; a singular layer bounds the rank
+        // regardless of the rounding of the product.
         const double unit = n * std::numeric_limits<double>::epsilon();
         double log_zero = 0;
         int nonzero = n;
@@ -101,14 +101,14 @@ double mass_of_noiseless_runs(const Network& network, const std::vector<LayerBra
     return 1 - static_cast<double>(least) / n;
 }
 
-/// (1/n) E(|S| − rank A_S) over the streams S whose slopes vanish.
+/// (1/n) E(|S| − rank A_S) over the streams S with zero slopes.
 double mass_of_dead_rows(const Mixer& mixer, const LayerBranch& layer) {
     double dead = 0;
     for (std::size_t k = 0; k < layer.slopes.value.size(); ++k)
         if (layer.slopes.value[k] == 0) dead += layer.slopes.probability[k];
     const Eigen::Index n = mixer.rows();
     if (dead == 0 || rank(mixer) == n) return 0;
-    // Rows below another set's rank: 2ⁿ sets, or beyond twenty streams the full set alone, a bound.
+    // Rank deficiency over all 2ⁿ sets of rows; beyond twenty streams only the full set, a bound.
     if (n > 20) return std::pow(dead, static_cast<double>(n)) * (1 - rank(mixer) / static_cast<double>(n));
     double mass = 0;
     for (unsigned set = 1; set < (1U << n); ++set) {
@@ -141,8 +141,8 @@ Eigen::ArrayXd as_array(const std::vector<double>& values) {
     return Eigen::Map<const Eigen::ArrayXd>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
-/// One layer A + X, X bi-invariant: atoms of the free convolution of the symmetrised laws, two of which
-/// meet in one point if their weights sum to more than one.
+/// One layer A + X, X bi-invariant: atoms of the free convolution of the symmetrised laws. Two atoms combine
+/// to one if their weights sum to more than one.
 Atoms atoms_of_free_sum(const Eigen::ArrayXd& a, const Eigen::ArrayXd& t) {
     const double alpha = share_of_zeros(a), beta = share_of_zeros(t);
     Atoms result{{-infinity, alpha + beta - 1}};
@@ -223,8 +223,8 @@ private:
         return result;
     }
 
-    /// A + σ post x preᵀ at a generic σx of A's size, x the same for the same weights; another x for another
-    /// `draw`.
+    /// A + σ post x preᵀ at a generic σx of the size of A; x is the same for the same weights, and different
+    /// for another `draw`.
     Matrix generic_layer(std::size_t l, unsigned draw = 1) const {
         if (!noisy_[l]) return spread(mixers_[l]);
         const std::size_t reference = reference_[l];
@@ -238,7 +238,7 @@ private:
         return spread(mixers_[l]) + spread(*layers_[l].post) * x * spread(layers_[l].pre->transpose());
     }
 
-    /// The mass at zero. Noise that no output or no input meets is no noise: it is struck off on the way.
+    /// The mass at zero. Noise that reaches no output or no input does not count and is removed first.
     double mass_at_zero() {
         const Eigen::Index size = streams() * blow_up_;
         std::vector<bool> met = noisy_;
@@ -264,7 +264,7 @@ private:
                (spread(vector).transpose() * space).norm() > rank_tolerance * vector.norm();
     }
 
-    /// Spaces at all levels 0 … L that A_L···A_1 carries into `target` out of the noise's reach.
+    /// Spaces at all levels 0 … L that A_L···A_1 maps into `target` and noise does not reach.
     std::vector<Matrix> carried_into(const Matrix& target) const {
         std::vector<Matrix> level(depth() + 1);
         level.back() = target;
@@ -291,8 +291,8 @@ private:
         return kernel(rows);
     }
 
-    /// Singular values s of B whose ω = s the noise does not move: s² is an eigenvalue of J_x J_yᵀ at generic
-    /// x and y, as often as the atom's mass says. Needs s to stand out of the rounding of J_x J_yᵀ.
+    /// Singular values s of B that noise does not move: s² is an eigenvalue of J_x J_yᵀ at generic
+    /// x and y, with the multiplicity of the atom's mass. Requires that s exceeds the rounding of J_x J_yᵀ.
     Atoms resolved_values() const {
         const Eigen::Index size = streams() * blow_up_;
         Matrix product = Matrix::Identity(size, size);
@@ -311,7 +311,7 @@ private:
         for (const double value : log_singular_values_of_product(mixers_)) candidates.push_back({value, 1});
         Atoms result;
         for (const auto& candidate : merged(candidates)) {
-            const double place = std::exp(2 * candidate.log_place - log_scale);  // s² of a norm of one
+            const double place = std::exp(2 * candidate.log_place - log_scale);  // s², for a norm of one
             if (!(place > resolution)) continue;
             const bool near = ((eigenvalues.array() - place).abs() < 1e-3 * place).any();
             if (!near) continue;
@@ -333,7 +333,7 @@ private:
             right = forth.front();
             left = back.back();
         }
-        // The part that B does not send to zero: the image of its transpose.
+        // The complement of the kernel of B: the image of its transpose.
         Matrix space = left;
         for (std::size_t l = depth(); l-- > 0;)
             space = image(project(back[l], mixers_[l].transpose() * space), norm_[l]);
@@ -354,12 +354,12 @@ private:
     const std::vector<Mixer>& mixers_;
     const std::vector<LayerBranch>& layers_;
     Eigen::Index blow_up_;
-    std::vector<std::size_t> reference_;  ///< the first noisy layer of the same weights
+    std::vector<std::size_t> reference_;  ///< the first noisy layer with the same weights
     std::vector<double> norm_;
     std::vector<bool> noisy_;
 };
 
-/// A branch of rank 1 − β leaves a layer the rank it has without it there.
+/// A branch of relative rank 1 − β: on its kernel the layer has the rank of its mixer.
 double mass_of_branch_zeros(const Network& network, const LayerBranch& layer, double at_zero) {
     const double beta = layer.values ? share_of_zeros(as_array(*layer.values)) : 0;
     const double without = 1 - static_cast<double>(rank(network.mixers.front())) / network.streams;

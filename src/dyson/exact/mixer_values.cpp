@@ -29,8 +29,8 @@ std::vector<Eigen::ArrayXd> layer_singular_values(const Network& network) {
 
 std::vector<double> log_singular_values_of_product(const std::vector<Mixer>& mixers) {
     const Eigen::Index n = mixers.front().rows();
-    // R ← (A Q)'s triangular factor times R, its rows kept with exponents: R = diag(e^{d})·U with U of
-    // unit rows, so that no row is lost however small it becomes beside the others.
+    // R ← (triangular factor of A Q) R, its rows stored with exponents: R = diag(e^{d})·U with unit rows
+    // of U, so that no row is lost however small it becomes beside the others.
     Eigen::MatrixXd q = Eigen::MatrixXd::Identity(n, n);
     Eigen::MatrixXd unit = Eigen::MatrixXd::Identity(n, n);
     Eigen::VectorXd exponent = Eigen::VectorXd::Zero(n);

@@ -8,7 +8,7 @@
 
 namespace spectra::dyson {
 
-/// Singular values of A_1 … A_L, each largest first; one decomposition for a run of equal mixers.
+/// Singular values of A_1 … A_L, each largest first; one decomposition per run of equal mixers.
 std::vector<Eigen::ArrayXd> layer_singular_values(const Network& network);
 
 /// ln of the singular values of A_L···A_1, largest first, with high relative accuracy at any ratio

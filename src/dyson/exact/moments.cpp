@@ -15,7 +15,7 @@ namespace spectra::dyson {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-// Singular values below this share of the largest are zero; κ's thresholds are met to this.
+// Singular values below this share of the largest are zero; thresholds of κ are met to this accuracy.
 constexpr double rounding = 1e-13;
 
 using Matrix = Eigen::MatrixXd;
@@ -52,7 +52,7 @@ Matrix dual_covariance(const LayerBranch& layer, const Matrix& u) {
     return layer.sigma2 * tr_n(u) * Matrix::Identity(u.rows(), u.cols());
 }
 
-/// What a branch that is not Gaussian adds to the fourth moment.
+/// The contribution of a branch that is not Gaussian to the fourth moment.
 double fourth_cumulant(const LayerBranch& layer, const Matrix& t, const Matrix& u) {
     double sum = 0;
     if (layer.values) {
@@ -72,12 +72,12 @@ double fourth_cumulant(const LayerBranch& layer, const Matrix& t, const Matrix& 
                      static_cast<double>(u.rows());
 }
 
-/// A matrix with its size kept apart, as a logarithm.
+/// A matrix with its size stored separately, as a logarithm.
 struct Scaled {
     Matrix matrix;
     double log_scale = 0;
 
-    /// False where nothing is left.
+    /// False if the matrix is zero.
     bool normalise() {
         const double size = tr_n(matrix);
         if (!(size > 0)) return false;
@@ -102,7 +102,7 @@ double tied_log_mean_square(const Network& network, const std::vector<LayerBranc
                                           mixed_covariance(layers[k - 1], layers[m - 1], row[m - 1]));
         };
         for (std::size_t m = 1; m < k; ++m) fill(m, row[m], std::exp(log_c[m - 1] - log_c[m]));
-        // T_{k−1,k} is the transpose of the entry just found; column k has the scale of column k − 1 yet.
+        // T_{k−1,k} is the transpose of the entry just found; column k still has the scale of column k − 1.
         fill(k, next[k - 1].transpose().eval(), 1);
         const double size = tr_n(next[k]);
         if (!(size > 0)) return -infinity;
@@ -117,7 +117,7 @@ double tied_log_mean_square(const Network& network, const std::vector<LayerBranc
 
 // ---- one layer's ln s and κ --------------------------------------------------------------------
 
-/// The root of a decreasing f on [0, high], 0 where f is never positive. Bisects in the logarithm once the
+/// The root of a decreasing f on [0, high], 0 if f is never positive. Bisects in the logarithm once the
 /// bracket is away from zero: the root may be tiny.
 template <class F>
 double root_of_decreasing(F f, double high) {
@@ -150,7 +150,7 @@ double subordinate(const Eigen::ArrayXd& a2, double y) {
 struct Subordination {
     enum class Kind { inside, first_wins, second_wins } kind = Kind::inside;
     double y1 = 0, y2 = 0;
-    double ratio = 1;  ///< at the border that won; the layer has a gap at zero where it is below one
+    double ratio = 1;  ///< at the border that was reached; the layer has a gap at zero if it is below one
 };
 
 Subordination subordination(const Eigen::ArrayXd& a, const Eigen::ArrayXd& t) {
@@ -205,7 +205,7 @@ double gaussian_kappa(const Eigen::ArrayXd& a, double sigma2) {
 }
 
 double law_kappa(const Eigen::ArrayXd& a, const Eigen::ArrayXd& t) {
-    if (t.maxCoeff() == 0 || a.maxCoeff() == 0) return 0;  // atoms alone
+    if (t.maxCoeff() == 0 || a.maxCoeff() == 0) return 0;  // only atoms
     const Subordination s = subordination(a, t);
     if (s.kind == Subordination::Kind::inside) return 1;
     return std::abs(s.ratio - 1) <= rounding ? 0.5 : 0;
@@ -233,12 +233,12 @@ Determinant determinant(const Mixer& mixer, const LayerBranch& layer) {
         if (s(last) > 0) d.coupling += overlap(i) * s(last) / s(i);
     }
     d.coupling = std::abs(d.coupling);
-    // Rounding leaves a coupling where there is none.
+    // Rounding creates a coupling where there is none.
     if (d.coupling <= rounding * layer.pre->norm() * layer.post->norm()) d.coupling = 0;
     return d;
 }
 
-/// E over a site's slopes, every combination of them; empty where there are too many.
+/// E over all combinations of a site's slopes; empty if there are too many.
 std::optional<double> activation_log_mean(const Mixer& mixer, const LayerBranch& layer) {
     const Eigen::Index n = mixer.rows();
     const std::size_t values = layer.slopes.value.size();

@@ -66,7 +66,7 @@ double gaussian_log_upper(const Eigen::ArrayXd& a, double sigma2) {
     return 0.5 * golden_minimum(log_z, std::log(scale) - 80, std::log(scale) + 10);
 }
 
-/// ln of the smallest singular value of one layer; −∞ where its law reaches zero.
+/// ln of the smallest singular value of one layer; −∞ if its law reaches zero.
 double gaussian_log_lower(const Eigen::ArrayXd& a, double sigma2) {
     const double bottom = a.minCoeff();
     if (bottom == 0) return -infinity;
@@ -113,20 +113,20 @@ Ends ends_of_layer(const Mixer& mixer, const Eigen::ArrayXd& a, const LayerBranc
     return {gaussian_log_lower(a, layer.sigma2), gaussian_log_upper(a, layer.sigma2)};
 }
 
-/// What a branch adds to its layer's mean square.
+/// The contribution of a branch to the mean square of its layer.
 double layer_noise(const LayerBranch& layer, int streams) {
     if (!layer.hyper_connection()) return layer.sigma2;
     return layer.sigma2 * layer.pre->squaredNorm() * layer.post->squaredNorm() / streams;
 }
 
-/// Its share of that mean square.
+/// The share of the branch in that mean square.
 double noise_share(const Eigen::ArrayXd& a, const LayerBranch& layer) {
     const double noise = layer_noise(layer, static_cast<int>(a.size()));
     return noise > 0 ? noise / (a.square().mean() + noise) : 0;
 }
 
-/// ln of about what each direction keeps through all layers, largest first, where noise carries on what a
-/// mixer loses.
+/// ln of the approximate size of each direction after all layers, largest first, with noise restoring the
+/// directions that a mixer loses.
 std::vector<double> carried_by_noise(const Network& network, const std::vector<LayerBranch>& layers) {
     std::vector<double> floor;
     for (const LayerBranch& layer : layers)
@@ -137,8 +137,8 @@ std::vector<double> carried_by_noise(const Network& network, const std::vector<L
     return result;
 }
 
-/// Where directions that a mixer loses, and noise alone carries on, are on average: what the other directions
-/// and the atoms leave of the mean of ln s. Not finite where none is lost or the mean is not known.
+/// The average ln s of directions that a mixer loses and only noise restores: the mean of ln s minus the
+/// contributions of the other directions and the atoms. Not finite if none is lost or the mean is not known.
 double lost_directions(const Network& network, const std::vector<Density::Atom>& points,
                        const std::vector<double>& seeds) {
     const double n = network.streams;
@@ -177,9 +177,9 @@ SupportBounds support_bounds(const Network& network) {
     };
     const auto exact = log_singular_values_of_product(network.mixers);
     const auto carried = carried_by_noise(network, layers);
-    // Not far below what noise carries on, where the density falls as s^{2/(1+κ)}: the rest counts as lost.
+    // Not far below the noise, where the density falls as s^{2/(1+κ)}: the rest counts as lost.
     const double lost_below = 3 * (1 + result.kappa);
-    // Those that the atom at zero has are zero, whatever rounding left of them.
+    // Those in the atom at zero are zero, whatever their rounding.
     const auto nonzero = static_cast<std::size_t>(std::lround(network.streams * (1 - result.atom_at_zero)));
     for (std::size_t k = 0; k < std::min(nonzero, exact.size()); ++k)
         if (exact[k] > carried[k] - lost_below && !is_atom(exact[k])) result.log_seeds.push_back(exact[k]);

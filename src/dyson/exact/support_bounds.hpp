@@ -6,18 +6,18 @@
 
 namespace spectra::dyson {
 
-/// What is known of the support before solving: rigorous ends, and places where narrow bands sit.
+/// What is known about the support before solving: rigorous bounds, and positions of narrow bands.
 struct SupportBounds {
     double log_upper = 0;           ///< ln of a bound on the largest singular value
-    double log_lower = 0;           ///< ln of a lower bound, −∞ where the law may reach zero
+    double log_lower = 0;           ///< ln of a lower bound, −∞ if the law may reach zero
     double kappa = 0;               ///< Σ κ_l; > 0: density per ln s vanishes as s^{2/(1+κ)}
-    double scan_step = 0.1;         ///< resolution in ln s of a first look
+    double scan_step = 0.1;         ///< resolution in ln s of a first scan
     std::vector<double> log_seeds;  ///< ln of the noiseless singular values
     double atom_at_zero = 0;
 };
 
-/// Where the support can be: norms multiply, so the ends of the layers' laws, or bounds on them, bound the
-/// product, tied weights too. In logarithms, layer by layer.
+/// Bounds of the support: norms multiply, so the ends of the laws of the layers, or bounds on them, bound the
+/// product, even with tied weights. In logarithms, layer by layer.
 ///
 /// * isotropic Gaussian: the ends are the extrema of z(y) = y (1 + σ² tr_n (y − AAᵀ)⁻¹)² outside the spectrum
 ///   of AAᵀ, exactly.
@@ -26,8 +26,9 @@ struct SupportBounds {
 /// * hyper-connection: |A| + ‖F‖|post||pre|; from Y⁻¹ = A⁻¹ − A⁻¹post preᵀA⁻¹ ⊗ F(1 + cF)⁻¹, c = preᵀA⁻¹post,
 ///   1/s_min ≤ |A⁻¹| + |A⁻¹post||A⁻ᵀpre| min(‖F‖/m, (1 + 1/m)/|c|), m the smallest singular value of 1 + cF.
 ///
-/// The lower end is −∞ where no positive bound is known. Seeds are the noiseless singular values that are
-/// not atoms, and where some of them vanish the place that the mean of ln s leaves for these. κ is 0 where it is not known.
+/// The lower end is −∞ if no positive bound is known. Seeds are the noiseless singular values that are not
+/// atoms; if some of them vanish, also their position according to the mean of ln s. κ is 0 if it is not
+/// known.
 SupportBounds support_bounds(const Network& network);
 
 }  // namespace spectra::dyson

@@ -15,12 +15,12 @@ constexpr int max_scan_points = 20000;
 constexpr int max_scan_failures = 10;
 constexpr int max_scan_lost = 40;
 constexpr double tail_mass = 1e-4;
-constexpr double hidden_floor = 1e-5;  // from here on rounding is about to hide the points,
-constexpr double hidden_tail = 200;    // and may hide so many tolerances of mass
+constexpr double hidden_floor = 1e-5;  // from this floor on rounding is about to hide the points,
+constexpr double hidden_tail = 200;    // and may hide this many tolerances of mass
 constexpr double largest_power = 10;   // of s; a narrow band falls faster, to an edge
 constexpr double seed_reach = 1;
 constexpr int max_halvings = 10;
-constexpr double gap_reach = 8;  // e-folds; rounding is felt at about twice that
+constexpr double gap_reach = 8;  // e-folds; rounding matters at about twice that
 constexpr int max_march = 500;
 constexpr double edge_tolerance = 1e-11;
 
@@ -36,7 +36,7 @@ double value_at_zero(const std::vector<double>& y, std::vector<double> x) {
     return x.front();
 }
 
-/// Weights that evaluate the polynomial through `places` at `at`.
+/// Weights that evaluate the polynomial through `places` at the position `at`.
 std::vector<double> lagrange(const std::vector<double>& places, double at) {
     std::vector<double> weights(places.size(), 1.0);
     for (std::size_t i = 0; i < places.size(); ++i)
@@ -98,7 +98,7 @@ Unknowns Band::guess(const Equation& equation, double at) const {
                          [](const Solution& s, double value) { return s.omega.log_scale < value; });
     if (above == known.begin()) return known.front().m;
     if (above == known.end()) return known.back().m;
-    // Two on either side, where they are not much farther than the nearest.
+    // Two on either side, unless they are much farther than the nearest.
     std::vector<const Solution*> nearest{&*(above - 1), &*above};
     const double gap = theta(above->omega.log_scale) - theta((above - 1)->omega.log_scale);
     const auto add = [&](const Solution& s) {
@@ -148,7 +148,7 @@ double BandFinder::steady_exponent(const std::vector<Solution>& points, double l
         exponent[k] = std::log(density(*last[k + 1]) / density(*last[k])) /
                       std::abs(last[k + 1]->omega.log_scale - last[k]->omega.log_scale);
     }
-    // Next to an edge it falls faster and faster.
+    // Next to an edge the density falls faster and faster.
     const bool steady = std::abs(exponent[0] - exponent[1]) < 0.1 * exponent[0];
     if (!(exponent[0] > 0) || !steady) return 0;
     return density(*last[0]) / exponent[0] <= limit ? exponent[0] : 0;
@@ -166,7 +166,7 @@ double BandFinder::hidden_exponent(const std::vector<Solution>& points) const {
 double BandFinder::tail_exponent(const std::vector<Solution>& points, double limit) const {
     const double exponent = steady_exponent(points, limit);
     if (exponent == 0 || range_.log_lower != -infinity) return 0;
-    // Above the smallest noiseless singular value only the law's own exponent will do.
+    // Above the smallest noiseless singular value only the exact exponent of the law is accepted.
     const double exact = 2 / (1 + range_.kappa);
     const bool below_seeds = seeds_.empty() || points.back().omega.log_scale < seeds_.front();
     const bool own = range_.kappa > 0 && std::abs(exponent - exact) < 0.05 * exact;
@@ -177,9 +177,9 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
     const auto place = [&](std::size_t k) { return points[k].omega.log_scale; };
     const auto ahead = [&](double x) { return direction * (x - points.back().omega.log_scale); };
     // Towards a soft edge the density vanishes as a square root, towards a hard one (a hyper-connection's
-    // branch at its smallest singular values) it grows as the inverse of one: its square, or one over it, is
-    // analytic there. From the last points over which that falls; none where it does not fall faster and
-    // faster.
+    // branch at its smallest singular values) it grows as an inverse square root: its square, or the inverse
+    // of that, is analytic there. The prediction uses the last points over which this falls; there is none
+    // unless it falls faster and faster.
     const auto predict = [&]() -> std::optional<double> {
         const std::size_t count = points.size();
         if (count < 3) return {};
@@ -210,7 +210,7 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
         const std::optional<double> edge = predict();
         const double resolution = 1 + std::abs(near);
         if (moved) {
-            // Narrow bands need it as a share of their width.
+            // For narrow bands it must be a share of their width.
             const double close = std::clamp(1e-8 * std::abs(near - start), 4e-16 * resolution,
                                             edge_tolerance * resolution);
             const bool same = edge && previous && std::abs(*edge - *previous) < close;
@@ -274,7 +274,7 @@ Solution BandFinder::inside_near(double seed, double above) {
     Solution s = tracker_.solve(seed, 0);
     const double reached = s.omega.direction.imag();
     if (s.state == State::failed && s.omega.log_scale == seed && reached < 1e-4) {
-        // Where noiseless singular values coincide the density may have a peak too sharp for rounding: enter
+        // If noiseless singular values coincide, the density may have a peak too sharp for rounding: enter
         // the band beside it.
         for (const double factor : {30.0, -30.0, 1e3, -1e3, 3e4, -3e4}) {
             Solution beside = tracker_.solve(seed + factor * reached, 0);
@@ -282,7 +282,7 @@ Solution BandFinder::inside_near(double seed, double above) {
         }
     }
     if (s.state != State::gap) return s;
-    // Noise lifts small singular values, hardly ever lowers one.
+    // Noise raises small singular values and hardly ever lowers one.
     for (const double offset : {0.3, 0.7, 1.2, 2.0, 3.0, -0.3, -0.8, -1.5}) {
         if (seed + offset >= above) continue;
         s = tracker_.solve(seed + offset, 0);
@@ -349,7 +349,8 @@ double BandFinder::distance_to_seed(double x) const {
     return nearest;
 }
 
-/// From top to bottom, dense next to the seeds and the top, the seeds and their midpoints among them.
+/// Positions from top to bottom, dense next to the seeds and the top, including the seeds and their
+/// midpoints.
 std::vector<double> BandFinder::scan_places(double top, double bottom, double step) const {
     std::vector<double> places;
     for (double x = top; x > bottom && static_cast<int>(places.size()) < max_scan_points;
@@ -370,7 +371,7 @@ std::vector<double> BandFinder::scan_places(double top, double bottom, double st
 }
 
 /// Far from every seed and from the support found so far: the middle of a wide gap, where a solution
-/// would say nothing and cost much. That nothing was missed there is for the mass to say.
+/// would be expensive and give no information. The mass shows whether anything was missed there.
 bool BandFinder::in_wide_gap(double x, double reach) const {
     if (!jumps_ || seeds_.empty() || scan_.empty() || scan_.back().state == State::certified) return false;
     if (range_.kappa > 0 && x < seeds_.front()) return false;
@@ -380,7 +381,7 @@ bool BandFinder::in_wide_gap(double x, double reach) const {
     return true;
 }
 
-/// Adds the point x to the scan; inside the support with as many between as Newton needs to follow.
+/// Adds the point x to the scan; inside the support with as many points in between as Newton needs.
 void BandFinder::scan_point(double x) {
     const auto guess = [&](double at) {
         const Solution& last = scan_.back();
@@ -422,7 +423,7 @@ void BandFinder::scan(double refine) {
     const double reach = gap_reach * refine;
     const double top = range_.log_upper + 0.1;
     const bool open = range_.log_lower == -infinity;
-    // An open lower end is looked for in stretches.
+    // An open lower end is searched for in steps.
     double bottom = open ? top - 20 : range_.log_lower - 0.1;
     double x_top = top;
     int failures = 0, lost_in_gaps = 0;
@@ -434,7 +435,7 @@ void BandFinder::scan(double refine) {
             const bool beside_gap = !scan_.empty() && scan_.back().state == State::gap;
             scan_point(x);
             if (jumps_ && beside_gap && !scan_.back().ok() && distance_to_seed(x) > seed_reach) {
-                scan_.pop_back();  // a gap's middle again
+                scan_.pop_back();  // the middle of the same gap
                 if (++lost_in_gaps > max_scan_lost) return;
                 continue;
             }

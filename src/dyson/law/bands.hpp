@@ -13,7 +13,7 @@ namespace spectra::dyson {
 struct Edge {
     double log_s = 0;
     bool soft = true;   ///< a square-root edge; otherwise the range was cut inside the support
-    double beyond = 0;  ///< where it was cut between bands: mass of the power law that was cut off
+    double beyond = 0;  ///< if it was cut between bands: mass of the power law that was cut off
 };
 
 /// An interval of the support in x = ln s, with the angle θ that flattens the square roots at its soft ends:
@@ -29,12 +29,12 @@ struct Band {
     double slope(double theta) const;  ///< dx/dθ
     double theta(double x) const;
 
-    /// A guess at an angle from the nearest known points, by interpolation in θ and in the logarithm.
+    /// A guess at an angle from the nearest known points, by interpolating logarithms in θ.
     Unknowns guess(const Equation& equation, double theta) const;
     const Solution& nearest(double x) const;  ///< of the known points
 };
 
-/// The bands of a law, increasing, and what lies below the lowest where that falls as a power of s.
+/// The bands of a law, increasing, and the tail below the lowest if the density falls as a power of s.
 struct Support {
     std::vector<Band> bands;
     double tail_exponent = 0;  ///< of the density per ln s; 0: no tail
@@ -44,26 +44,27 @@ struct Support {
 /// Finds the bands of the support at real ω.
 class BandFinder {
 public:
-    /// `tolerance`: of the mass; a tail is cut where a tenth of it is left.
+    /// `tolerance`: of the mass; a tail is cut when a tenth of the tolerance is left.
     BandFinder(Tracker& tracker, const SupportBounds& range, double tolerance);
 
     /// From every noiseless singular value outwards, inside the support, to the ends of its band: no point of
-    /// a gap is solved. Bands that hold none of them are not found; the mass tells.
+    /// a gap is solved. Bands without a noiseless singular value are not found; the mass reveals this.
     Support around_seeds();
 
-    /// From above the support downwards to its lower end, through the gaps, in steps of the range's
-    /// resolution divided by `refine`.
+    /// From above the support downwards to its lower end, through the gaps, in steps of range.scan_step /
+    /// `refine`.
     Support by_scan(double refine);
 
-    /// Cuts the band in which a point turned out to lie in a gap in two.
+    /// Splits a band in which a point turned out to lie in a gap.
     void split(Support& support, double hole);
 
-    /// So many Newton steps were spent that the search has given up.
+    /// Whether the search was given up because it used too many Newton steps.
     bool exhausted() const;
 
 private:
     double density(const Solution& s) const;
-    /// At the seed, or, where that lies in a gap, at a point of the support next to it if there is one.
+    /// The solution at the seed or, if that lies in a gap, at a point of the support next to it, if there is
+    /// one.
     Solution inside_near(double seed, double above);
     double distance_to_seed(double x) const;
     std::vector<double> scan_places(double top, double bottom, double step) const;
@@ -72,24 +73,25 @@ private:
     void scan(double refine);
     Support bands_of_scan();
 
-    /// The exponent of the density over the last three points where it falls as a power, steadily, and what
-    /// is left beyond them is less than `limit`; otherwise 0.
+    /// The exponent of the density over the last three points if it falls steadily as a power and the mass
+    /// beyond them is less than `limit`; otherwise 0.
     double steady_exponent(const std::vector<Solution>& points, double limit) const;
-    /// The same for a tail between bands that rounding is about to hide: up to 200 tolerances of mass, where
-    /// the power is one of s and not of the distance to an edge.
+    /// The same for a tail between bands that rounding is about to hide: up to 200 tolerances of mass, if
+    /// it is a power of s and not of the distance to an edge.
     double hidden_exponent(const std::vector<Solution>& points) const;
-    /// The mass below which a tail is cut: a tenth of the tolerance, or, where rounding shows, what that
-    /// would do to the mass: from there on the power law is the better continuation.
+    /// The mass below which a tail is cut: a tenth of the tolerance or, if rounding matters, its effect
+    /// on the mass: beyond that the power law is the better continuation.
     double negligible_tail(const Solution& last) const;
-    /// Below the support, or so far in its tail that nothing is left: s^{2/(1+κ)} falls by e⁻⁶⁰ to there.
+    /// A position below the support, or so far in its tail that no mass is left: s^{2/(1+κ)} has fallen by
+    /// e⁻⁶⁰ there.
     double lowest() const;
-    /// steady_exponent for points by decreasing x where nothing but a tail can follow.
+    /// steady_exponent for points by decreasing x if only a tail can follow.
     double tail_exponent(const std::vector<Solution>& points, double limit) const;
 
     /// Follows the support from points inside it (in the order of the march) upwards (+1) or downwards (−1)
-    /// to its edge, or to where it is cut because the density falls as a power and less than a tenth of the
-    /// tolerance is left (ten times the tolerance where rounding shows, more where it is about to hide the
-    /// points). `bound`: a place at or beyond the edge. New points are appended.
+    /// to its edge, or to a cut: where the density falls as a power and less than a tenth of the
+    /// tolerance is left (ten times the tolerance if rounding matters, more if it is about to hide the
+    /// points). `bound`: a position at or beyond the edge. New points are appended.
     Edge march(std::vector<Solution>& points, int direction, double bound, Support& support);
 
     Tracker& tracker_;

@@ -15,9 +15,9 @@ namespace {
 constexpr int first_cells = 48;
 constexpr int max_halvings = 16;
 constexpr int max_points = 4000;
-constexpr int levels_to_agree = 2;     // halvings in a row that change nothing
-constexpr double share_of_error = 50;  // a cell may have this part of the whole error
-constexpr double lowest = 0.1;         // of the tolerance: below that a place does not matter
+constexpr int levels_to_agree = 2;     // consecutive halvings without a change
+constexpr double share_of_error = 50;  // a cell may have 1/50 of the whole error
+constexpr double lowest = 0.1;         // of the tolerance: lower positions do not matter
 
 struct Place {
     double s = 0, mass = 0;
@@ -25,7 +25,7 @@ struct Place {
 
 struct Cell {
     Place lower, upper;
-    double change = 0;  ///< of W1, by the place between them
+    double change = 0;  ///< of W1, by the position between them
     int agreed = 0;
 
     double width() const { return upper.s - lower.s; }
@@ -36,7 +36,7 @@ class Counter {
 public:
     explicit Counter(const Network& network) : network_(network) {}
 
-    /// F at every place. Where a point is not certified another next to it is taken, up to `reach` away.
+    /// F at every position. If a point is not certified, another one at most `reach` away is used.
     std::vector<Place> at(std::vector<double> places, double reach) {
         std::vector<Place> found(places.size());
         std::vector<std::size_t> open(places.size());
@@ -68,7 +68,7 @@ private:
     const Network& network_;
 };
 
-/// Even, with the metrics' thresholds among them.
+/// Evenly spaced positions, and the thresholds of the metrics.
 std::vector<double> first_places(double low, double top) {
     std::vector<double> places{low};
     for (int k = 1; k <= first_cells; ++k) places.push_back(top * k / first_cells);
@@ -125,7 +125,7 @@ CountedLaw count_law(const Network& network, double tolerance) {
     for (const Cell& cell : done) {
         edges.push_back(std::log(cell.upper.s));
         masses.push_back(std::max(0.0, cell.mass()));
-        // Halving once more would change a quarter as much; no more than all of it can be in the wrong place.
+        // Halving once more would change a quarter as much; at most all of the mass can be misplaced.
         out.error += std::min(cell.change / 4, cell.width() * cell.mass() / 2);
     }
     out.law = Spectrum::from_histogram(std::move(edges), std::move(masses), done.front().lower.mass,

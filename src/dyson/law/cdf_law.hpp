@@ -14,10 +14,11 @@ struct CountedLaw : Certificate {
     int points = 0;
 };
 
-/// F(s) at places that are halved until its W1 is right to `tolerance` of the root mean square, each counted
-/// by itself (potential.hpp). Slower than a density where that is found, and without its edges; but no band
-/// can be missed, however narrow or many there are: of one layer whose branch has few distinct singular
-/// values, say. The shares below and between the metrics' thresholds are exact.
+/// F(s) at positions that are refined by halving until W1 is accurate to `tolerance` times the root mean
+/// square, each computed separately (potential.hpp). Slower than a density if that can be found, and without
+/// edges; but no band can be missed, however narrow or many there are, for example with one layer and few
+/// distinct singular values of its branch. The shares below and between the thresholds of the metrics are
+/// exact.
 CountedLaw count_law(const Network& network, double tolerance = 1e-4);
 
 }  // namespace spectra::dyson

@@ -28,7 +28,7 @@ struct Panel {
     std::vector<Solution> nodes;
     std::array<double, panel::nodes> integrand{};  ///< density per θ
     double error = 0;
-    double noise = 0;  ///< what the nodes' own accuracy leaves in the integral
+    double noise = 0;  ///< error of the integral from the accuracy of the nodes
     double parent_error = infinity;
 
     double half() const { return (theta1 - theta0) / 2; }
@@ -59,7 +59,7 @@ public:
              (best.uncertified > 0 || best.overlap > tolerance::overlap || !(best.mass_error <= accepted(best)));
              refine *= 3) {
             Support support = finder_.by_scan(refine);
-            // Bands of a search that was given up are hardly all: not where panels are dear.
+            // A search that was given up has hardly found all bands: skip it if panels are expensive.
             if (finder_.exhausted() && !best.nodes.empty() && 2 * newton_steps_ > max_steps()) break;
             SolvedLaw law = once(std::move(support));
             if (best.nodes.empty() || badness(law) < badness(best)) best = std::move(law);
@@ -97,12 +97,12 @@ private:
         return law.mass_error + lost;
     }
 
-    /// So many Newton steps were spent on panels that no more are begun.
+    /// Whether panels used so many Newton steps that no more are begun.
     bool spent() const { return newton_steps_ >= max_steps(); }
     long max_steps() const {
         return std::max(min_newton_steps, max_unknown_steps / tracker_.equation().size());
     }
-    /// What is left for each of so many panels; the same for all, so that threads make no difference.
+    /// The remaining steps per panel; the same for all, so that threads make no difference.
     long panel_steps(std::size_t panels) const {
         const long share = (max_steps() - newton_steps_) / static_cast<long>(panels);
         return std::clamp(share, min_panel_steps, max_panel_steps);
@@ -129,7 +129,8 @@ private:
         return panels;
     }
 
-    /// From the guess; from the points known in the band, walking where that is too far; by descent.
+    /// From the guess; otherwise from the known points of the band, walking if these are too far; otherwise
+    /// by descent.
     Solution solve_node(Tracker& tracker, const Band& band, double theta, const Unknowns& guess) const {
         const double x = band.x(theta);
         Solution s = tracker.try_from(x, 0, guess);
@@ -164,7 +165,7 @@ private:
         p.noise = floor * largest * p.half();
     }
 
-    /// All panels of one generation, in parallel. Each depends on its own guesses only.
+    /// All panels of one generation, in parallel. Each depends only on its own guesses.
     void solve_generation(const std::vector<Band>& bands, std::vector<Panel>& panels) {
         const long most_steps = panel_steps(panels.size());
         const int threads = std::clamp(static_cast<int>(panels.size()), 1, threads_or_all(options_.threads));
@@ -215,7 +216,7 @@ private:
                     // noise.
                     const double target = std::max(0.05 * options_.tolerance, p.noise);
                     const bool stuck = generation > 3 && p.error > 0.7 * p.parent_error && p.error < 1e-6;
-                    // A lost node spoils the series of its panel, and its neighbours cost as much as it did.
+                    // A lost node spoils the series of its panel, and its neighbours would be as expensive.
                     const bool lost =
                         generation > 1 && std::any_of(p.nodes.begin(), p.nodes.end(),
                                                       [](const Solution& s) { return !s.ok(); });
@@ -267,7 +268,7 @@ private:
                     inside += rule.cumulative[i][j] * p.integrand[j];
                 const double x = band.x(theta), mass = p.half() * rule.weight[i] * p.integrand[i];
                 if (!d.log_s.empty() && x <= d.log_s.back()) {
-                    // A band as narrow as the spacing of numbers there: its nodes share a place.
+                    // A band as narrow as the spacing of numbers there: its nodes share a position.
                     law.overlap = std::max(law.overlap, d.log_s.back() - x);
                     if (d.density_log.back() > 0) d.weight.back() += mass / d.density_log.back();
                     d.cumulative.back() = std::max(d.cumulative.back(), base + p.half() * inside);
@@ -290,7 +291,7 @@ private:
     }
 
     SupportBounds range_;
-    std::vector<Density::Atom> atoms_;  ///< by place
+    std::vector<Density::Atom> atoms_;  ///< by position
     DensityOptions options_;
     Tracker tracker_;
     BandFinder finder_;

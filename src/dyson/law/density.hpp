@@ -31,16 +31,16 @@ struct SolvedLaw : Certificate {
     int descents = 0;
 };
 
-/// The density itself, at real ω, with its support and quadrature.
+/// The density at real ω, with its support and quadrature.
 ///
 /// 1. Find the bands (bands.hpp): from each noiseless singular value outwards to the edges.
 /// 2. In each band, substitute x = ln s by an angle θ that flattens the square roots, cut θ into panels
-///    of Gauss–Legendre nodes, and halve the panels whose Legendre series has not decayed. Panels of one
+///    of Gauss–Legendre nodes, and halve panels if their Legendre series has not decayed. Panels of one
 ///    generation are independent and run in parallel.
-/// 3. The mass must come out as one. If not, a band was missed: scan the whole range for bands, at finer and
+/// 3. The mass must be one. If not, a band was missed: scan the whole range for bands, in finer and
 ///    finer steps.
 ///
-/// Atoms, where the equation has them, are given: they are exact (atoms.hpp).
+/// Atoms, if there are any, are given: they are exact (atoms.hpp).
 SolvedLaw solve_density(const Tracker& tracker, const SupportBounds& range, const std::vector<Density::Atom>& atoms,
                         const DensityOptions& options);
 

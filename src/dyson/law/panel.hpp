@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-/// Gauss–Legendre nodes on [−1, 1] and what is read off a polynomial through them.
+/// Gauss–Legendre nodes on [−1, 1] and functionals of a polynomial through them.
 namespace spectra::dyson::panel {
 
 inline constexpr std::size_t nodes = 12;
@@ -20,7 +20,7 @@ struct Rule {
 
 const Rule& rule();
 
-/// How far the Legendre series of the values is from having decayed: an estimate of the error of the
+/// The remaining tail of the Legendre series of the values: an estimate of the error of the
 /// integral over [−1, 1].
 double truncation(const std::array<double, nodes>& values);
 

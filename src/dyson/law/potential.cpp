@@ -24,10 +24,9 @@ using Matrix = Eigen::MatrixXcd;
 using Real = Eigen::MatrixXd;
 
 constexpr double pi = std::numbers::pi;
-constexpr double log_negligible = -28;  // ln of a mass that is none: 1e-12
+constexpr double log_negligible = -28;  // ln of a negligible mass: 1e-12
 constexpr double largest_mass_error = 1e-6;
-constexpr double largest_defect =
-    1e-4;  // where conditioning sets a floor, a solution's unknowns have no more
+constexpr double largest_defect = 1e-4;  // accuracy of a solution's unknowns if conditioning sets a floor
 
 Index index(std::size_t k) {
     return static_cast<Index>(k);
@@ -86,7 +85,7 @@ double argument_of_determinant(Matrix h, double& error) {
             exchange(h, k, oj);
             exchange(h, k + 1, oi);
             const Complex a = h(k, k), b = h(k + 1, k), d = h(k + 1, k + 1);
-            // The eigenvalues are apart: |a|, |d| < |b|.
+            // The eigenvalues are well separated: |a|, |d| < |b|.
             const Complex middle = 0.5 * (a + d), half = std::sqrt(0.25 * (a - d) * (a - d) + b * b);
             sum += upper_argument(middle + half, error) + upper_argument(middle - half, error);
             const Eigen::Matrix2cd pivot{{a, b}, {b, d}};
@@ -275,7 +274,7 @@ private:
     Covariance covariance_;
     std::vector<double> sigma2_;
     double log_typical_ = 0;
-    std::vector<Real> mixers_;  ///< in units, in the frames where these are graded
+    std::vector<Real> mixers_;  ///< in units; in the frames if these are graded
     std::vector<Draw> draws_;
     Real end_v_, end_w_;
     std::vector<Real> adjoint_, inverse_;  ///< of the frames; empty: none
@@ -319,7 +318,7 @@ public:
         const auto block = [&](Index i, Index j) { return h.block(i * n_, j * n_, n_, n_); };
         for (Index i = 0; i < depth_; ++i) {
             for (Index j = 0; j < depth_; ++j) {
-                const double noise = sigma(i) * sigma(j) * q;  // σσq² times what is c times the unknown
+                const double noise = sigma(i) * sigma(j) * q;  // σσq² times c times the unknown
                 block(2 * i, 2 * j) -= noise * d(2 * i) * d(2 * j) * v(i, j) * pattern(branch_.pre, i, j);
                 block(2 * i + 1, 2 * j + 1) -=
                     noise * d(2 * i + 1) * d(2 * j + 1) * w(i, j) * pattern(branch_.post, i, j);

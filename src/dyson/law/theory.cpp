@@ -58,7 +58,7 @@ SupportBounds range_of(const Network& network, Method method) {
     return method == Method::printed ? printed::support_bounds(network) : support_bounds(network);
 }
 
-/// Companion solutions where bands can be, and a few below the top.
+/// Scales of companion solutions: where bands can be, and a few below the top.
 std::vector<double> anchors(const SupportBounds& range) {
     std::vector<double> places = range.log_seeds;
     for (double x = range.log_upper; x > std::max(range.log_lower, range.log_upper - 10); x -= 2)
@@ -93,7 +93,7 @@ void append(Curve& curve, const Equation& equation, const Solution& s, double lo
     curve.certified.push_back(s.ok() ? 1 : 0);
 }
 
-/// Places of a curve that is not the law's own grid.
+/// Positions of a curve that is not on the law's grid.
 std::vector<double> curve_places(const Options& options, const Spectrum& law) {
     std::vector<double> places;
     if (options.grid) {
@@ -102,12 +102,12 @@ std::vector<double> curve_places(const Options& options, const Spectrum& law) {
             const double f = static_cast<double>(k) / (grid.points - 1);
             const double s = grid.logarithmic ? std::exp(std::lerp(std::log(grid.min), std::log(grid.max), f))
                                               : std::lerp(grid.min, grid.max, f);
-            // s = 0 stands for the limit from above: a millionth of the first step.
+            // s = 0 means the limit from above: a millionth of the first step.
             places.push_back(std::log(s > 0 ? s : 1e-6 * (grid.max - grid.min) / (grid.points - 1)));
         }
         return places;
     }
-    // A smoothed density has no edges: half of the points even in s, half in ln s.
+    // A smoothed density has no edges: half of the points evenly in s, half in ln s.
     const Metrics metrics = law.metrics();
     const double top = metrics.largest + 20 * options.eta;
     const double bottom = 0.1 * std::max(std::min(metrics.smallest, options.eta), 1e-3 * options.eta);
@@ -122,7 +122,7 @@ std::vector<double> curve_places(const Options& options, const Spectrum& law) {
     return places;
 }
 
-/// Each point from the nearest node of the law: independent of the others and of the threads.
+/// Solves each point from the nearest node of the law, independently of the others and of the threads.
 Curve solve_curve(const Tracker& tracker, const std::vector<double>& places, const SolvedLaw& law,
                   const Options& options, Summary& summary) {
     std::vector<Solution> points(places.size());
@@ -169,8 +169,8 @@ std::vector<Density::Atom> zero_atom(const SupportBounds& support) {
     return {{-infinity, support.atom_at_zero}};
 }
 
-/// The relative difference of g between the two halves of the sampled sites, where it is largest on a few
-/// points of the support: what the sample leaves undetermined.
+/// The largest relative difference of g between the two halves of the sampled sites, on a few
+/// points of the support: the error of the sample.
 double site_error(const Network& network, const Spectrum& law) {
     double worst = 0;
     const auto metrics = law.metrics();
@@ -243,18 +243,18 @@ void check(const Network& network, Method method) {
         if (std::holds_alternative<TiedBranch>(network.branch) && size > max_tied_size)
             throw std::invalid_argument(
                 "theory ov of a tied branch solves for all pairs of layers at once: L·n is " +
-                std::to_string(size) + "; accepted: up to " + std::to_string(max_tied_size) +
-                ", or no theory");
+                std::to_string(size) + "; must be at most " + std::to_string(max_tied_size) +
+                ", or use no theory");
         return;
     }
     if (!isotropic_gaussian(network))
         throw std::invalid_argument("theory " + name(method) +
-                                    " knows isotropic Gaussian branches only; accepted here: ov");
+                                    " supports isotropic Gaussian branches only; use ov");
     if (method == Method::s_transform && !s_transform_is_exact(network))
         throw std::invalid_argument(
-            "theory s-transform is exact for one stream, or mixers that are multiples of orthogonal "
+            "theory s-transform requires one stream, or mixers that are multiples of orthogonal "
             "matrices; "
-            "accepted here: ov, scalar, printed");
+            "use ov, scalar or printed");
 }
 
 Theory solve(const Network& network, Method method, const Options& options) {
@@ -267,7 +267,7 @@ Theory solve(const Network& network, Method method, const Options& options) {
     Summary& summary = theory.summary;
     const bool exact = method == Method::operator_valued || method == Method::s_transform;
     summary.mean_square_exact = mean_square_of(network, method);
-    // Sampled sites have the exact mean square, not the other averages.
+    // Sampled sites have the exact mean square, but not the other averages.
     const bool sampled =
         std::holds_alternative<ActivationBranch>(network.branch) && !site_draws(network).exact;
     if (method != Method::printed && !sampled) {
@@ -347,7 +347,7 @@ Green green(const Network& network, const std::vector<std::complex<double>>& ome
         const Complex w = omega[k];
         const bool mirrored = w.real() < 0;
         const Solution s = mine.solve(mirrored ? -std::conj(w) : w);
-        // What was reached on the way to a point that is not certified is g of nothing.
+        // For a point that is not certified, intermediate results give no g.
         const Complex g = s.ok() ? mine.equation().scaled_green(s.omega, s.m) * std::exp(-s.omega.log_scale)
                                  : Complex(std::nan(""), std::nan(""));
         result.g[k] = mirrored ? -std::conj(g) : g;

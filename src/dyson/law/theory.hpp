@@ -20,16 +20,16 @@ namespace spectra::dyson {
 enum class Method {
     operator_valued,  ///< "ov": the chain, exact at every depth (docs/theory.md)
     scalar,           ///< "scalar": one-layer equations multiplied as if they were free scalars
-    s_transform,      ///< "s-transform": a second method, where it is exact (s_transform.hpp)
-    printed,          ///< "printed": the source paper's equation (7) as printed, for comparison (printed.hpp)
+    s_transform,      ///< "s-transform": a second method, if it is exact (s_transform.hpp)
+    printed,          ///< "printed": the paper's equation (7) as printed, for comparison (as_printed.hpp)
 };
 
 /// "ov", "scalar", "s-transform", "printed".
 std::string name(Method method);
 
-/// Throws std::invalid_argument, one line with the reason, where a method does not know a network: all but
-/// ov want isotropic Gaussian branches, s-transform orthogonal mixers as well, ov tied chains of limited
-/// size.
+/// Throws std::invalid_argument, one line with the reason, if a method does not support a network: all
+/// methods except ov require isotropic Gaussian branches, s-transform also orthogonal mixers, and ov a
+/// limited size with tied weights.
 void check(const Network& network, Method method);
 
 /// Points chosen by the user instead of the adaptive grid.
@@ -42,14 +42,14 @@ struct Grid {
 
 /// What solve() computes and how accurately. The defaults give the certified law.
 struct Options {
-    double eta = 0;            ///< 0: the density itself; > 0: smoothed at Im ω = eta
+    double eta = 0;            ///< 0: the exact density; > 0: smoothed at Im ω = eta
     std::optional<Grid> grid;  ///< none: adaptive
     int points = 400;          ///< least number of points of the adaptive grid
     double tolerance = 1e-8;   ///< of the mass, for the adaptive grid's refinement
     int threads = 0;           ///< 0: all
 };
 
-/// Point by point, what is drawn and written.
+/// The points that are drawn and written.
 struct Curve {
     std::vector<double> log_s;                ///< ln of the points
     std::vector<double> density_log;          ///< density with respect to ln s
@@ -69,7 +69,7 @@ struct Summary : Certificate {
     int points = 0;         ///< solved
     int uncertified = 0;    ///< of these, without a certificate
     long newton_steps = 0;  ///< over the whole solve, searches for edges included
-    long passes = 0;        ///< elimination passes, or their equal in time
+    long passes = 0;        ///< elimination passes, other work counted by its time
     int descents = 0;       ///< points that needed the descent from the companion line
     double mass = 0;        ///< of the solved law: 1 up to the solver's error
     double mean_square = 0;                          ///< E s² of the solved law
@@ -80,14 +80,14 @@ struct Summary : Certificate {
     double mean_fourth = 0;                          ///< E s⁴ of the solved law
     std::optional<double> tail_exponent_exact = {};  ///< of the density per ln s at small s: 2/(1 + κ)
     double tail_exponent = 0;                        ///< of the law below the solved points; 0: none there
-    /// The lowest part of the law where only its mass is known (unresolved.hpp); the rest is certified.
+    /// The lowest part of the law if only its mass is known (unresolved.hpp); the rest is certified.
     std::optional<Unresolved> unresolved = {};
     std::optional<double> average_error = {};  ///< activations: relative error of g by the sampled sites
     double largest_residual = 0;               ///< over all points
     double seconds = 0;                        ///< that the solve took
 };
 
-/// A theory's answer for one network.
+/// The results of one theory for one network.
 struct Theory {
     Method method = Method::operator_valued;  ///< which theory
     Spectrum law;  ///< the law itself, whatever eta: metrics and moments come from it
@@ -100,7 +100,7 @@ struct Theory {
 /// same, and its Summary reports why. Throws std::invalid_argument where check() does.
 Theory solve(const Network& network, Method method, const Options& options = {});
 
-/// g(ω) by the chain at given points of the upper half plane; NaN where it is not certified.
+/// g(ω) by the chain at given points of the upper half plane; NaN if not certified.
 struct Green {
     std::vector<std::complex<double>> omega;  ///< the points
     std::vector<std::complex<double>> g;      ///< g there

@@ -14,7 +14,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double counted_to = 1e-6;      // rounding of the count
 constexpr double largest_defect = 1e-3;  // of the point the count is read off, which is stationary there
 constexpr double negligible = 1e-6;      // of the root mean square, in W1
-constexpr double least_mass = 1e-12;     // less is rounding: nothing is missing
+constexpr double least_mass = 1e-12;     // less is only rounding: nothing is missing
 constexpr std::size_t candidates = 512;
 
 double mass_of(const std::vector<Density::Atom>& atoms) {
@@ -56,7 +56,7 @@ void drop_front(std::vector<T>& values, std::size_t count) {
     values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-/// ∫ ln s of everything but the tail; atoms at zero apart.
+/// ∫ ln s of everything except the tail and atoms at zero.
 double log_sum(const Density& d) {
     double sum = 0;
     for (std::size_t k = 0; k < d.log_s.size(); ++k) sum += d.weight[k] * d.density_log[k] * d.log_s[k];
@@ -89,7 +89,7 @@ std::optional<Unresolved> leave_unresolved(SolvedLaw& law, const PotentialReader
     drop_front(d.cumulative, at);
     drop_front(law.nodes, at);
     for (double& c : d.cumulative) c += shift;
-    // The node at the cut keeps what of its weight lies above.
+    // The node at the cut keeps the share of its weight above it.
     const double above = counted - (mass_of(d.atoms) - atoms_below) - mass_by_weights(d, 1);
     d.weight.front() = std::max(0.0, above) / d.density_log.front();
     std::erase_if(d.support, [&](const auto& band) { return band.log_upper < x; });

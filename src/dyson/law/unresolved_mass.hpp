@@ -5,7 +5,7 @@
 
 namespace spectra::dyson {
 
-/// The lowest part of a law whose mass is known and whose density is not.
+/// The lowest part of a law, with known mass but unknown density.
 struct Unresolved {
     double mass = 0;       ///< its share of the singular values
     double log_below = 0;  ///< all of it lies below this ln s

@@ -11,17 +11,17 @@ namespace spectra::dyson {
 using Complex = std::complex<double>;
 using Unknowns = Eigen::VectorXcd;
 
-/// ω = e^{log_scale}·direction. Scales live in the logarithm, so that no spectrum is too deep for
-/// double; direction is of order one. A point of the density is log_scale = ln s, direction = 1.
+/// ω = e^{log_scale}·direction. The scale is a logarithm, so that no spectrum is too deep for
+/// double; direction is of order one. A point of the density has log_scale = ln s, direction = 1.
 struct Frequency {
     double log_scale = 0;
     Complex direction = {1.0, 0.0};
 };
 
-/// A self-consistent (Dyson) equation F(m; ω) = 0 in complex unknowns m, one right solution of which
+/// A self-consistent (Dyson) equation F(m; ω) = 0 in complex unknowns m. Its one right solution
 /// gives the Green's function g(ω) of the symmetrised law of singular values.
 ///
-/// Methods are not const where they use workspace: a thread works on its own clone().
+/// Methods that use workspace are not const: use one clone() per thread.
 class Equation {
 public:
     virtual ~Equation() = default;
@@ -33,14 +33,14 @@ public:
     virtual Unknowns far(const Frequency& omega) const = 0;
 
     /// A guess from which Newton converges on the imaginary axis ω = i e^{log_scale}, at any scale inside or
-    /// near the support; empty where there is none and solutions must be followed from far away.
+    /// near the support; empty if there is none and solutions must be followed from far away.
     virtual Unknowns start(double /*log_scale*/) const { return {}; }
 
     /// The same equation with every noise strength times e^{log_factor}, in the same unknowns: solutions at
-    /// full noise can be followed from weaker noise. Null where it is not offered.
+    /// full noise can be followed from weaker noise. Null if not supported.
     virtual std::unique_ptr<Equation> with_noise(double /*log_factor*/) const { return nullptr; }
 
-    /// Newton's correction δ in units of scale(m), to be applied by moved(). False where the linearised
+    /// Newton's correction δ in units of scale(m), to be applied by moved(). False if the linearised
     /// equation is singular or a number is not finite.
     virtual bool newton_step(const Frequency& omega, const Unknowns& m, Unknowns& delta) = 0;
 
@@ -49,20 +49,20 @@ public:
         return m + fraction * scale(m).cwiseProduct(delta);
     }
 
-    /// What a change of each unknown is measured against: its own value, unless it may vanish.
+    /// The unit for changes of each unknown: its own value, unless it may vanish.
     virtual Unknowns scale(const Unknowns& m) const { return m; }
 
     /// Σ_k weights_k values_k, Σ weights = 1, as a guess between or beyond solutions. By default in the
     /// logarithms: order parameters follow powers of s over many decades.
     virtual Unknowns mix(const std::vector<const Unknowns*>& values, const double* weights) const;
 
-    /// The right half plane: true where the imaginary part of every order parameter has the sign
-    /// that only the right solution has: below −slack·|m|. Zero is strict; a negative slack
-    /// forgives that much rounding.
+    /// Whether the unknowns are in the correct half plane: the imaginary part of every order parameter has
+    /// the sign of the right solution, below −slack·|m|. Zero is strict; a negative slack tolerates that much
+    /// rounding.
     virtual bool admissible(const Frequency& omega, const Unknowns& m, double slack) const = 0;
 
-    /// For real ω and a real solution: true where the linearised map has spectral radius below one,
-    /// which singles out the right solution in a gap of the support.
+    /// For real ω and a real solution: true if the linearised map has a spectral radius below one,
+    /// which identifies the right solution in a gap of the support.
     virtual bool stable_in_gap(const Frequency& omega, const Unknowns& m) = 0;
 
     /// e^{log_scale}·g(ω); at real ω = s the density with respect to ln s is −(2/π) Im of it.

@@ -12,8 +12,8 @@ namespace {
 constexpr double real_slack = 1e-8;
 constexpr int max_halvings = 5;
 
-/// How much of the wrong sign rounding may leave in an imaginary part, relative to its modulus. A
-/// layer far from the scale of s has parameters that are real but for as little as that.
+/// How far rounding may push an imaginary part to the wrong sign, relative to the modulus. A
+/// layer far from the scale of s has parameters that are real up to this.
 double sign_slack(const Frequency& omega) {
     const double height = omega.direction.imag();
     return height == 0 ? real_slack : std::min(1e-9, 1e-3 * height);
@@ -25,8 +25,8 @@ struct Iteration {
     double floor = 0;
 };
 
-/// How far the Newton step at m moves when m and the scale of ω move by a few ulps: what rounding in
-/// the evaluation, amplified by the linearised equation, leaves undetermined in the unknowns.
+/// By how much the Newton step at m changes if m and the scale of ω change by a few ulps: the uncertainty of
+/// the unknowns from rounding in the evaluation, amplified by the linearised equation.
 double jitter(Equation& equation, const Frequency& omega, const Unknowns& m, int& steps, int& probes) {
     Unknowns reference, moved, perturbed(m.size());
     if (!equation.newton_step(omega, m, reference)) return std::numeric_limits<double>::infinity();
@@ -68,7 +68,7 @@ Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int m
             result.converged = true;
             return result;
         }
-        // Rounding has stopped the convergence: is that where conditioning says it must stop?
+        // Rounding has stopped the convergence: is this the level that conditioning predicts?
         if (step < 1e-5 && step > 0.2 * previous && fraction == 1) {
             result.floor = 30 * jitter(equation, omega, m, steps, probes);
             result.converged = step <= result.floor && result.floor < 1e-4;
@@ -104,8 +104,8 @@ Solution newton(Equation& equation, const Frequency& omega, const Unknowns& gues
         if (equation.admissible(omega, solution.m, -sign_slack(omega))) solution.state = State::certified;
         return solution;
     }
-    // Inside the support: complex, and no imaginary part of the wrong sign. Where a layer is far from
-    // the scale of s its own parameter may be real to rounding, so signs are judged to that.
+    // Inside the support: complex, and no imaginary part of the wrong sign. If a layer is far from
+    // the scale of s, its parameter may be real to rounding, so signs are checked up to that.
     const double rounding = std::max({1e-13, 10 * solution.floor, 10 * solution.residual});
     const double imaginary =
         solution.m.imag().cwiseQuotient(equation.scale(solution.m).cwiseAbs()).cwiseAbs().maxCoeff();

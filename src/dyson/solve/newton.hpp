@@ -4,7 +4,7 @@
 
 namespace spectra::dyson {
 
-/// How a point of the Dyson equation ended.
+/// The outcome of a point of the Dyson equation.
 enum class State {
     failed,     ///< no certified solution
     certified,  ///< Im m < 0: the right solution at Im ω > 0, or inside the support at real ω
@@ -16,9 +16,9 @@ struct Solution {
     Unknowns m;
     State state = State::failed;
     double residual = 1;  ///< last Newton step, largest relative to an unknown
-    double floor = 0;     ///< what conditioning allows, where that is above the tolerance
+    double floor = 0;     ///< limit set by conditioning, if above the tolerance
     int steps = 0;        ///< Newton steps, failed attempts included
-    int probes = 0;       ///< of these, spent on measuring the floor
+    int probes = 0;       ///< of these, used to measure the floor
 
     bool ok() const { return state != State::failed; }
 };
@@ -26,14 +26,14 @@ struct Solution {
 /// The step at which a point is certified (or the floor that conditioning sets).
 inline constexpr double certified_step = 1e-10;
 
-/// Newton from a guess. The step is halved while an order parameter would leave the right half
+/// Newton from a guess. The step is halved while an order parameter would leave the correct half
 /// plane. At Im ω > 0 the outcome is certified or failed. At real ω a complex solution with no Im m > 0
 /// is the right one inside the support (it continues into the upper half plane, where it is unique);
-/// a real one is the right one where the linearised map is stable; anything else is failed.
+/// a real one is the right one if the linearised map is stable; anything else has failed.
 Solution newton(Equation& equation, const Frequency& omega, const Unknowns& guess, int max_steps = 25);
 
-/// For real ω and a real solution: true where it continues into the upper half plane as the right solution
-/// does, every order parameter's imaginary part falling below zero. One Newton step at ω(1 + iε).
+/// For real ω and a real solution: true if it continues into the upper half plane like the right solution,
+/// with the imaginary part of every order parameter below zero. One Newton step at ω(1 + iε).
 bool continues_above(Equation& equation, const Frequency& omega, const Unknowns& m);
 
 }  // namespace spectra::dyson

@@ -11,12 +11,12 @@ namespace {
 constexpr double companion_tilt = 0.5;
 constexpr double companion_spacing = 0.5;
 constexpr double start_distance = 2;
-constexpr double lost_distance = 6;  // a start that fails so far from every anchor is in a wide gap
+constexpr double lost_distance = 6;  // a start that fails this far from every anchor is in a wide gap
 constexpr double descent_factor = 3;
 constexpr double smallest_tilt = 1e-10;
 constexpr double weakest_noise = 30;
-// Newton steps: of a search and of one path or descent, where a few dozen are usual. The products with the
-// number of unknowns bound them where steps are cheap and where they are dear.
+// Limits of Newton steps: for a search, and for one path or descent, where a few dozen are usual. The
+// products with the number of unknowns limit them for cheap and for expensive steps.
 constexpr long max_search_steps = 15000;
 constexpr long min_search_steps = 2000;
 constexpr long cheap_search = 2000000;
@@ -44,14 +44,14 @@ Tracker::Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector
     : equation_(std::move(equation)) {
     Frequency top = at_tilt(log_far + 3, companion_tilt);
     Solution solution;
-    // Far enough out the asymptotic guess must do; go farther if it does not.
+    // Far enough out the asymptotic guess must work; go farther if it does not.
     for (int k = 0; k < 40 && !solution.ok(); ++k, top.log_scale += 1)
         solution = attempt(top, equation_->far(top));
     if (!solution.ok()) return;
     companions_.push_back(solution);
     std::sort(anchors.rbegin(), anchors.rend());
     for (const double anchor : anchors) {
-        // Each anchor from a start of its own; where there is none, down the line from the one above.
+        // Each anchor from its own start; if there is none, down the line from the anchor above.
         if (companions_.back().omega.log_scale - anchor < companion_spacing) continue;
         solution = from_start(anchor);
         if (solution.ok()) {
@@ -261,8 +261,8 @@ Solution Tracker::solve(double log_s, double tilt, const Unknowns* guess) {
             return here;
         }
         if (tilt == 0 && reached < 2e-2 && (rung % 2 == 0 || reached < 1e-4)) {
-            // In a gap the imaginary part goes with the tilt, inside the support it stays: the
-            // secant through two rungs serves both.
+            // In a gap the imaginary part vanishes with the tilt, inside the support it stays: the
+            // secant through two rungs covers both.
             const Unknowns secant = here.m + (here.m - before) * (reached / (tilt_before - reached));
             solution = attempt(target, secant, 12);
             steps += solution.steps;

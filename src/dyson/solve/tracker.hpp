@@ -8,18 +8,18 @@
 
 namespace spectra::dyson {
 
-/// Finds the right solution anywhere, by continuation from |ω| → ∞, where it is known.
+/// Finds the right solution at any point, by continuation from |ω| → ∞, where it is known.
 ///
-/// The companion line Im ω = ½ Re ω runs from there to any scale without failing, unless the support has
-/// gaps of tens of e-folds, in whose middle the parts of the unknowns that belong to bands far above and
-/// far below differ by more than rounding allows; where the equation offers a start on the imaginary
+/// The companion line Im ω = ½ Re ω leads from there to any scale without failing, unless the support has
+/// gaps of tens of e-folds. In the middle of these, the components of the unknowns that belong to bands far
+/// above and far below differ by more than rounding allows. If the equation provides a start on the imaginary
 /// axis, points of the line are reached from there instead. A point next to or on the real axis is reached
-/// from a guess (a neighbour) or, where that is not certified, by descending from the companion. Solutions
-/// depend on the point and the guess alone, not on what was solved before.
+/// from a guess (a neighbour) or, if that is not certified, by descending from the companion. Solutions
+/// depend only on the point and the guess, not on earlier solutions.
 class Tracker {
 public:
-    /// log_far: ln of a scale above the support; anchors: ln of scales near which points will be asked for
-    /// (others work, at more cost).
+    /// log_far: ln of a scale above the support; anchors: ln of scales near which points will be requested
+    /// (others work, at a higher cost).
     Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector<double> anchors);
     Tracker(const Tracker& other);
     Tracker& operator=(const Tracker&) = delete;
@@ -28,17 +28,17 @@ public:
     /// nearest certified one above the axis.
     Solution solve(double log_s, double tilt, const Unknowns* guess = nullptr);
 
-    /// The same from the guess alone: failed where Newton does not converge to a certified solution.
+    /// The same from the guess only: failed if Newton does not converge to a certified solution.
     Solution try_from(double log_s, double tilt, const Unknowns& guess);
 
-    /// At real ω, by steps along the axis from a solution there; failed where these would have to be short.
+    /// At real ω, by steps along the axis from a solution there; failed if the steps would become too short.
     Solution walk(const Solution& from, double log_s);
 
     /// At any ω with Im ω > 0, Re ω ≥ 0 (g(−ω̄) = −conj g(ω) gives the rest).
     Solution solve(Complex omega);
 
     /// Mass of {ln s' ≤ log_s}: (2/π) ∫_0^∞ Re g(s + it) dt along a vertical line, where g is smooth.
-    /// Independent of any density; good to 1e-8 in a gap.
+    /// Independent of any density; accurate to 1e-8 in a gap.
     double cumulative(double log_s);
 
     Equation& equation() { return *equation_; }
@@ -51,9 +51,9 @@ private:
     Solution attempt(const Frequency& omega, const Unknowns& guess, int max_steps = 25);
     Solution companion(double log_s);
     Solution from_start(double log_s);
-    /// At the imaginary ω of that scale, from weaker noise, where the start is closer.
+    /// At the imaginary ω of that scale, from weaker noise, which has a closer start.
     Solution from_weaker_noise(double log_s);
-    /// Follows the straight path of directions, then scales, from a solution; halves steps that fail.
+    /// Follows a straight path in direction, then in scale, from a solution; halves steps that fail.
     Solution follow(const Solution& from, const Frequency& to);
 
     std::unique_ptr<Equation> equation_;
@@ -62,8 +62,8 @@ private:
     int descents_ = 0;
 };
 
-/// Newton steps after which a search is given up: more where unknowns are few and a step is cheap, fewer
-/// where they are many.
+/// Newton steps after which a search is given up: more if unknowns are few and a step is cheap, fewer
+/// if they are many.
 long search_steps(const Equation& equation);
 
 }  // namespace spectra::dyson

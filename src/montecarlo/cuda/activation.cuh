@@ -2,7 +2,7 @@
 
 namespace spectra::montecarlo::cuda {
 
-// What network/activation.hpp, which nvcc does not read, calls ActivationKind; backend.cpp checks that they
+// ActivationKind of network/activation.hpp, which nvcc does not read; backend.cpp checks that they
 // agree.
 enum SlopeKind { linear, relu, leaky_relu, tanh_slope, hard_tanh, erf_slope, gelu, silu, bernoulli };
 

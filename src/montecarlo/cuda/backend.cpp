@@ -33,7 +33,7 @@ static_assert(static_cast<int>(ActivationKind::relu) == relu &&
               static_cast<int>(ActivationKind::bernoulli) == bernoulli);
 
 constexpr std::size_t largest_batch = 4096;
-constexpr std::size_t batch_bytes = std::size_t{8} << 30U;  // more gains nothing
+constexpr std::size_t batch_bytes = std::size_t{8} << 30U;  // more does not help
 
 std::size_t unsigned_of(int x) {
     return static_cast<std::size_t>(x);
@@ -56,13 +56,13 @@ Drawn from_values(std::span<const double> log_values, int info) {
     return out;
 }
 
-/// What all samples of a run share, on the device: pre and post, and the laws' singular values.
+/// Data shared by all samples of a run, on the device: pre and post, and the singular values of laws.
 struct Shared {
     Buffer<double> numbers;
-    std::vector<const double*> pre, post, law;  // by layer; null where there is none
+    std::vector<const double*> pre, post, law;  // by layer; null if there is none
 };
 
-/// F's size.
+/// The size of F.
 int factor_size(const Layer& layer, int streams, int width) {
     return layer.hyper_connection() ? width : streams * width;
 }
@@ -70,7 +70,7 @@ int factor_size(const Layer& layer, int streams, int width) {
 template <class Real>
 class Device final : public Backend {
 public:
-    /// On the calling thread's device.
+    /// On the device of the calling thread.
     Device(int streams, int width, std::string name)
         : streams_(streams), width_(width), size_(streams * width), name_(std::move(name)) {
         check(cudaGetDevice(&device_), "cudaGetDevice");
@@ -80,7 +80,7 @@ public:
         const std::size_t wanted = std::min(room / bytes_a_sample(), largest_batch);
         if (free / 10 * 8 < bytes_a_sample()) throw std::bad_alloc();
         batch_ = static_cast<int>(std::max<std::size_t>(wanted, 1));
-        graded_batch_ = (batch_ + 2) / 3;  // six matrices more
+        graded_batch_ = (batch_ + 2) / 3;  // for six more matrices
     }
 
     std::string device() const override { return name_; }
@@ -104,7 +104,7 @@ public:
                      std::span<const std::uint32_t> samples, std::span<Drawn> drawn,
                      std::span<double> log_values) override {
         if (samples.size() != drawn.size())
-            throw std::invalid_argument("cuda::Backend: as many samples as there is room for");
+            throw std::invalid_argument("cuda::Backend: `samples` and `drawn` must have the same length");
         std::fill(drawn.begin(), drawn.end(), Drawn{});
         if constexpr (std::is_same_v<Real, double>) {
             if (size_ > max_graded_size) return;
@@ -138,7 +138,7 @@ private:
         return unsigned_of(size) * unsigned_of(leading_dimension(size));
     }
 
-    /// Three matrices serve every branch but the laws, which need two more; vectors are few.
+    /// Every branch needs three matrices, laws two more; vectors are few.
     std::size_t bytes_a_sample() const {
         return (5 * matrix_numbers(size_) + 8 * unsigned_of(size_) + 64) * sizeof(Real) +
                (5 * unsigned_of(size_) + 64) * sizeof(double);
@@ -167,8 +167,8 @@ private:
         const bool each = layers.size() > 1;
         if (layers.empty() || (each && layers.size() != drawn.size()))
             throw std::invalid_argument(
-                "cuda::Backend: one stack of layers for all samples, or one for each");
-        check(cudaSetDevice(device_), "cudaSetDevice");  // the thread may not be the one that opened it
+                "cuda::Backend: expected one stack of layers for all samples, or one per sample");
+        check(cudaSetDevice(device_), "cudaSetDevice");  // another thread may have opened the device
         upload_shared(layers.front());
         for (std::size_t begin = 0; begin < drawn.size();) {
             const std::size_t count = std::min(drawn.size() - begin, unsigned_of(batch));
@@ -239,7 +239,7 @@ private:
         shared_.law = pointers(law);
     }
 
-    /// Of each stack: for every layer its mixer, the factor of the normals (or of a law's matrix), the
+    /// For each stack and layer: the mixer, the factor of the normals (or of a law's matrix), the
     /// exponent.
     void upload_parameters(std::span<const std::vector<Layer>> stacks) {
         const auto n = unsigned_of(streams_);
@@ -318,7 +318,7 @@ private:
         unsigned long long* largest;
     };
 
-    /// Layer l of the samples first, first + 1, …, which are number `begin` and so on of the batch.
+    /// Layer l of the samples first, first + 1, …, which have the numbers `begin`, begin + 1, … in the batch.
     Step step_of(Stacks stacks, std::size_t l, std::uint64_t seed, std::uint32_t first, std::size_t begin,
                  unsigned long long* largest) const {
         const auto& layers = stacks.front();
@@ -383,7 +383,7 @@ private:
         for (auto* buffer : {&inputs_, &carried_, &branch_}) reserve(*buffer, numbers);
         reserve(input_exponents_, unsigned_of(count));
     }
-    /// Of the batch's sample `begin` and those after it.
+    /// For the sample `begin` of the batch and those after it.
     Forward forward_from(std::size_t begin) const {
         const auto numbers = begin * unsigned_of(size_);
         return {inputs_.data() + numbers, input_exponents_.data() + begin, carried_.data() + numbers,
@@ -396,7 +396,7 @@ private:
               "cudaMemset");
     }
 
-    /// The slopes of a layer's neurons, on the device; `out` may be used to work with.
+    /// The slopes of a layer's neurons, on the device; `out` is workspace.
     const double* slopes_of(const Step& step, Matrices<Real> out) {
         const auto& [activation, variance, sigma_w, source] = *step.layer.neurons;
         const int kind = static_cast<int>(activation.kind);
@@ -421,7 +421,7 @@ private:
         draw_normals(out, step.draws, 0, step.scale, slopes, skip, stream_);
     }
 
-    /// A layer without noise hands x on.
+    /// A layer without noise passes x on.
     void advance_without_noise(const Step& step, int count) {
         if (!step.layer.propagated()) return;
         advance(static_cast<int>(step.layer.neurons->activation.kind), step.exponent, step.skip, count,
@@ -534,13 +534,13 @@ Backend* open_backend(int streams, int width, Precision precision, std::string& 
         if (properties.major < 8) {
             why_not = std::string(properties.name) + " has compute capability " +
                       std::to_string(properties.major) + "." + std::to_string(properties.minor) +
-                      "; 8.0 or more is needed";
+                      "; must be 8.0 or higher";
             return nullptr;
         }
         if (precision == Precision::f32) return new Device<float>(streams, width, properties.name);
         return new Device<double>(streams, width, properties.name);
     } catch (const std::bad_alloc&) {
-        why_not = "the device's free memory does not hold one sample";
+        why_not = "the free memory of the device is too small for one sample";
     } catch (const std::exception& error) {
         why_not = error.what();
     }

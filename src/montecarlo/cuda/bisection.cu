@@ -19,8 +19,8 @@ __device__ int exponent_bits(double x) {
     return (__double2hiint(x) >> 20) & 0x7ff;
 }
 
-/// Number of singular values below x; squares holds b_i². With x and b_i at least 2^−100, eight steps lose no
-/// more than 2^−800 of the range of double.
+/// Number of singular values below x; squares holds b_i². With x and b_i at least 2^−100, eight steps lose at
+/// most 2^−800 of the range of double.
 __device__ int count_below(double x, const double* squares, int size) {
     double before = 1, now = -x;
     int changes = 1;
@@ -84,7 +84,7 @@ __global__ __launch_bounds__(block) void bisect(int size, const Real* diagonal, 
         const double d = static_cast<double>(diagonal[i]);
         const double e = i + 1 < size ? static_cast<double>(beside[i]) : 0.0;
         largest = fmax(largest, fmax(fabs(d), fabs(e)));
-        sum += d * d + e * e;  // NaN stays here; fmax drops it
+        sum += d * d + e * e;  // keeps NaN, which fmax drops
         squares[2 * i] = d;
         if (i + 1 < size) squares[2 * i + 1] = e;
     }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int block = 256;
 
-// montecarlo/forward.cpp, on the device.
+// montecarlo/sample/forward.cpp, on the device.
 
 __device__ double scaled(double x, int exponent) {
     return ldexp(x, min(max(exponent, -5000), 5000));
@@ -34,7 +34,7 @@ __device__ double response(int kind, double h, int exponent, double& slope) {
     return scaled(value(kind, true_h), -unit);
 }
 
-/// 2^unit x's exponent; INT_MIN of 0.
+/// The exponent of 2^unit x; INT_MIN for 0.
 __device__ int exponent_of(double x, int unit) {
     if (!(x > 0)) return INT_MIN;
     int exponent = 0;
@@ -42,7 +42,7 @@ __device__ int exponent_of(double x, int unit) {
     return unit + exponent;
 }
 
-/// The largest of the block's, in every thread.
+/// The largest x of the block, in every thread.
 __device__ double largest_of(double x) {
     __shared__ double of_warp[block / 32];
     for (int step = 16; step > 0; step /= 2) x = fmax(x, __shfl_xor_sync(0xffffffffU, x, step));
@@ -53,7 +53,7 @@ __device__ double largest_of(double x) {
     return x;
 }
 
-/// A thread a row: neighbours read neighbours.
+/// One thread per row: neighbouring threads read neighbouring entries.
 template <class Real>
 __global__ __launch_bounds__(block) void preactivations_kernel(Matrices<const Real> weights,
                                                                Forward forward) {
@@ -67,7 +67,7 @@ __global__ __launch_bounds__(block) void preactivations_kernel(Matrices<const Re
     forward.branch[first + static_cast<std::size_t>(i)] = sum;
 }
 
-/// A block a sample.
+/// One block per sample.
 __global__ __launch_bounds__(block) void advance_kernel(int kind, PerSample exponent, Skip skip,
                                                         Forward forward, double* slopes) {
     const std::size_t sample = blockIdx.x;

@@ -69,7 +69,7 @@ __global__ __launch_bounds__(block, resident(chunks)) void factorise_kernel(Prod
     }
 }
 
-/// With peaks, the largest e_i − e_j so far, i < j: log2 g as well.
+/// With peaks, the largest e_i − e_j so far, i < j: also log2 g.
 template <int chunks>
 __global__ __launch_bounds__(block) void normalise_kernel(Products products, double* matrices, int* peaks) {
     GradedState& state = products.states[blockIdx.x];
@@ -120,7 +120,7 @@ __global__ __launch_bounds__(block, resident(chunks)) void log_values_kernel(Pro
     const Rotations<chunks> rotations{products, products.matrix(matrices), norms2, exponents,
                                       unit * max(size, 8)};
     const bool converged = orthogonalise(rotations, rank);
-    // The values in place of the norms.
+    // The values replace the norms.
     Column<chunks> column;
     for (int j = warp_number(); j < size; j += warps) {
         double value = -INFINITY;
@@ -153,12 +153,12 @@ __global__ __launch_bounds__(block) void start_kernel(Products products, double*
     }
 }
 
-/// In multiples of 16: the compiler joins loads.
+/// A multiple of 16, so that the compiler can merge loads.
 std::size_t shared_size(int size, int bytes_a_column) {
     return (static_cast<std::size_t>(size) * static_cast<std::size_t>(bytes_a_column) + 15) / 16 * 16;
 }
 
-/// Calls with the registers a column needs, as std::integral_constant.
+/// Calls with the number of registers per column, as std::integral_constant.
 template <class Call>
 void with_chunks(int size, Call call) {
     if (size <= 32) return call(std::integral_constant<int, 1>());

@@ -7,18 +7,18 @@
 #include <cmath>
 #include <cstddef>
 
-/// What the kernels of graded.cu are made of: columns of a matrix in the registers of a warp.
+/// Building blocks of the kernels of graded.cu: columns of a matrix in the registers of a warp.
 namespace spectra::montecarlo::cuda::graded {
 
 inline constexpr int block = 256, warps = block / 32;
-/// Blocks a multiprocessor is to hold: what columns leave of the registers, measured.
+/// Resident blocks per multiprocessor, measured; columns take most of the registers.
 constexpr int resident(int chunks) {
     return chunks <= 4 ? 4 : chunks <= 8 ? 2 : 1;
 }
 inline constexpr double unit = DBL_EPSILON / 2;
 inline constexpr double most_error = 1e-3;
 
-/// x·2^exponent for any exponent; what is below 2^−150 is nothing beside columns of norm ½.
+/// x·2^exponent for any exponent; values below 2^−150 are negligible beside columns of norm ½.
 __device__ inline double shifted(double x, int exponent) {
     return exponent < -150 ? 0 : ldexp(x, min(exponent, 2000));
 }
@@ -38,7 +38,7 @@ __device__ inline double largest_of_warp(double x) {
     return x;
 }
 
-/// The largest of the block's, in every thread.
+/// The largest x of the block, in every thread.
 __device__ inline double largest_of_block(double x) {
     __shared__ double of_warp[warps];
     x = largest_of_warp(x);
@@ -56,7 +56,7 @@ __device__ inline int warp_number() {
     return static_cast<int>(threadIdx.x) / 32;
 }
 
-/// A column in a warp's registers: row lane + 32 c in x[c], zero from `size` on.
+/// A column in the registers of a warp: row lane + 32 c in x[c], zero from `size` on.
 template <int chunks>
 struct Column {
     double x[chunks];
@@ -116,7 +116,7 @@ struct Column {
     }
 };
 
-/// What the kernels work on: sample s has its matrices, `size` exponents and a state.
+/// The data of the kernels: every sample s has its matrices, `size` exponents and a state.
 struct Products {
     int size = 0;
     int leading = 0;
@@ -133,7 +133,8 @@ struct Products {
     }
 };
 
-/// Brings the norm of a column to [½, 1) and its power of two to `exponent`; the square of the norm.
+/// Scales the norm of a column to [½, 1) and adds its power of two to `exponent`; returns the square of the
+/// norm.
 template <int chunks>
 __device__ double normalise(Column<chunks>& column, int& exponent) {
     const double norm2 = column.norm2();

@@ -2,19 +2,20 @@
 
 #include "montecarlo/cuda/graded_columns.cuh"
 
-/// Pivoted QR factorisation in units of 2^e, a block a matrix (graded.hpp has the algorithm).
+/// Pivoted QR factorisation in units of 2^e, one block per matrix (linalg/graded.hpp describes the
+/// algorithm).
 namespace spectra::montecarlo::cuda::graded {
 
 struct Factorisation {
     double* columns = nullptr;
     double* reflections = nullptr;
     double* triangle = nullptr;
-    double* left = nullptr;         // for Q; null: it is not wanted
-    const double* layer = nullptr;  // that the columns are of; null: they are their own
+    double* left = nullptr;         // for Q; null: not needed
+    const double* layer = nullptr;  // the layer of the columns; null: they have none
     PerSample exponent;             // the layer's
 };
 
-/// Vectors of a factorisation in shared memory. Columns stay in place: order()[j] says which is the j-th.
+/// Vectors of a factorisation in shared memory. Columns stay in place: order()[j] is the index of the j-th.
 struct Vectors {
     int size;
     double *diagonal, *kappa, *sums;
@@ -29,7 +30,7 @@ struct Vectors {
         place = chosen + size;
         exponents = place + size;
     }
-    // By place in the order, at even and odd steps.
+    // By position in the order, at even and odd steps.
     /// e + log2 of residuals; −∞: taken as zero.
     __device__ double* sizes(int odd) const { return sums + (1 + odd) * size; }
     __device__ int* order(int odd) const { return exponents + (1 + odd) * size; }
@@ -70,7 +71,7 @@ __device__ bool measure_layer(const Products& products, const double* layer, dou
     return true;
 }
 
-/// The place of the largest size from `first` on; the first of equals. `largest` −∞: there is none.
+/// The position of the largest size from `first` on; the first of equals. `largest` −∞: there is none.
 __device__ inline int find_pivot(const double* sizes, int first, int count, double& largest) {
     largest = -INFINITY;
     int place = count;
@@ -93,12 +94,12 @@ __device__ inline int find_pivot(const double* sizes, int first, int count, doub
 
 struct Rank {
     int rank = 0;
-    double cut = -INFINITY;  // the size of what is taken as zero
-    double last = INFINITY;  // that of the last pivot
+    double cut = -INFINITY;  // the size of residuals that are taken as zero
+    double last = INFINITY;  // the size of the last pivot
 };
 
-/// Pivoted QR of `count` columns, H = I − κ y yᵀ, the y of step k in column k of `reflections`. All but the
-/// application of reflections is done by every warp alike: the block meets once a step.
+/// Pivoted QR of `count` columns, H = I − κ y yᵀ, the y of step k in column k of `reflections`. Everything
+/// except applying reflections is done redundantly by every warp: the block synchronises once per step.
 template <int chunks>
 __device__ Rank reflect(const Products& products, double* columns, double* reflections, int count,
                         double zero, double scale, const Vectors& vectors) {
@@ -174,7 +175,8 @@ __device__ Rank reflect(const Products& products, double* columns, double* refle
     return out;
 }
 
-/// ‖R⁻¹‖ times `norm` or ‖R‖, whichever is larger; norms of columns' sums. A warp solves R x = e_j.
+/// ‖R⁻¹‖ times `norm` or ‖R‖, whichever is larger, with norms from sums over columns. A warp solves R x =
+/// e_j.
 template <int chunks>
 __device__ double condition(const Products& products, const double* columns, int rank, double norm,
                             const Vectors& vectors) {
@@ -202,7 +204,7 @@ __device__ double condition(const Products& products, const double* columns, int
     return fmax(1.0, norm / own) / fmax(1 / (own * inverse), unit * unit);
 }
 
-/// P F, and e' with it.
+/// P F, and e'.
 __device__ inline void take_triangle(const Products& products, const double* columns, int count, int rank,
                                      const Vectors& vectors, double* triangle) {
     int* const exponents = products.own_exponents();
@@ -222,11 +224,11 @@ __device__ inline void take_triangle(const Products& products, const double* col
     }
 }
 
-/// The first columns of Q = H_0 H_1 ···; zeros in place of the others.
+/// The first columns of Q = H_0 H_1 ···; the others are zero.
 template <int chunks>
 __device__ void take_orthonormal(const Products& products, const double* reflections, int rank,
                                  const Vectors& vectors, double* left) {
-    // Two at a time: reflections of number j + 1 leave e_j as it is.
+    // Two at a time: reflections from number j + 1 on do not change e_j.
     Column<chunks> first, second, y;
     for (int j = 2 * warp_number(); j < products.size; j += 2 * warps) {
         first.set_unit(j < rank ? j : -1);

@@ -2,10 +2,10 @@
 
 #include "montecarlo/cuda/graded_columns.cuh"
 
-/// One-sided Jacobi rotations of columns in units of their own, a block a matrix (graded.hpp).
+/// One-sided Jacobi rotations of columns, each in its own unit, one block per matrix (linalg/graded.hpp).
 namespace spectra::montecarlo::cuda::graded {
 
-/// Rotations of two columns (graded.hpp), by a warp.
+/// Rotations of two columns (linalg/graded.hpp), by one warp.
 template <int chunks>
 struct Rotations {
     const Products& products;
@@ -36,7 +36,7 @@ struct Rotations {
         __syncwarp();
     }
 
-    /// False where the two are orthogonal to rounding.
+    /// False if the two are already orthogonal to rounding.
     __device__ bool turn(int i, int j) const {
         Column<chunks> large, small;
         large.load(columns + products.at(i), products.size);
@@ -70,7 +70,7 @@ struct Rotations {
             large.store(columns + products.at(i), products.size);
         }
         int exponent = exponents[j];
-        // |y'|² = |y|² (1 − τγ), but where that cancels.
+        // |y'|² = |y|² (1 − τγ), unless that cancels.
         const double norm2 = tau * gamma < 0.5 ? of_small * (1 - tau * gamma) : normalise(small, exponent);
         small.store(columns + products.at(j), products.size);
         set(i, of_large * (1 + rho2 * tau * gamma), exponents[i]);
@@ -78,7 +78,7 @@ struct Rotations {
     }
 };
 
-/// Every column meets every other once a sweep, count/2 pairs at a time. False: no convergence.
+/// Every column is paired with every other once per sweep, count/2 pairs at a time. False: no convergence.
 template <int chunks>
 __device__ bool orthogonalise(const Rotations<chunks>& rotations, int count) {
     constexpr int most_sweeps = 60;

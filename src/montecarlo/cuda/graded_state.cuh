@@ -5,7 +5,7 @@ namespace spectra::montecarlo::cuda {
 /// Largest size of graded products.
 constexpr int max_graded_size = 1024;
 
-/// What is known of a sample's product.
+/// The state of a sample's product.
 struct GradedState {
     double condition2 = 0;  ///< Σ κ²
     int rank = 0;

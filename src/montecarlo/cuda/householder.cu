@@ -8,13 +8,13 @@ namespace {
 
 enum class Task { bidiagonal, qr };
 
-/// How a matrix is worked on: `threads` of them to a column, `groups` columns at once in a block, `rows` of a
-/// column in a thread, `columns` of a group in registers at once.
+/// How work on a matrix is distributed: `threads` threads per column, `groups` columns at once in a block,
+/// `rows` rows of a column per thread, `columns` columns of a group in registers at once.
 template <int threads_, int groups_, int rows_, int columns_>
 struct Shape {
     static constexpr int threads = threads_, groups = groups_, rows = rows_, columns = columns_;
     static constexpr int block = threads * groups;
-    static constexpr int warps = (threads + 31) / 32;  // of a group
+    static constexpr int warps = (threads + 31) / 32;  // per group
 };
 
 template <class Real>
@@ -27,8 +27,8 @@ constexpr Real underflow = Real(1e-290);
 template <>
 constexpr float underflow<float> = 1e-34F;
 
-/// H = I − κ y yᵀ with y = c − β e₁ takes c = (alpha, …) to β e₁; tail2 is the square of the others. What
-/// is too small to be squared counts as zero; NaN is kept.
+/// H = I − κ y yᵀ with y = c − β e₁ maps c = (alpha, …) to β e₁; tail2 is the sum of squares of the others.
+/// Numbers too small to be squared count as zero; NaN is kept.
 template <class Real>
 __device__ Reflection<Real> reflection(Real alpha, Real tail2) {
     const Real norm = sqrt(alpha * alpha + tail2);
@@ -54,17 +54,17 @@ __host__ __device__ int shared_numbers(int n, int blocks) {
     return out;
 }
 
-/// How the blocks of a matrix pass on their sums.
+/// How the blocks of a matrix exchange their sums.
 template <class Real>
 struct Passing {
     unsigned* arrivals;  // one for all blocks of a matrix
-    Real* sums;          // [2][blocks][stride] for each
+    Real* sums;          // [2][blocks][stride] per matrix
     int blocks, stride;
 };
 
-/// A block's share of a matrix: columns rank, rank + blocks, …, called its local columns 0, 1, …. The matrix
-/// stays in the shared memory of its one block (Shared), in device memory with one block, or there with
-/// several (Spread).
+/// The share of a block in a matrix: columns rank, rank + blocks, …, called its local columns 0, 1, …. The
+/// matrix stays in the shared memory of its only block (Shared), in device memory with one block, or in
+/// device memory with several blocks (Spread).
 template <class Real, class S, bool Shared, bool Spread, Task task>
 class Share {
     static constexpr int T = S::threads, G = S::groups, R = S::rows, K = S::columns;
@@ -110,7 +110,7 @@ public:
             } else {
                 meet();
             }
-            // Column k keeps y; other blocks read alpha there until all have met.
+            // Column k keeps y; other blocks read alpha there until all have synchronised.
             if (writes && !bidiagonal) global_column(k)[k] = alpha - left.beta;
             if (k == n_ - 1) break;
             const Real beta = bidiagonal ? take_next_bidiagonal(k) : take_next_qr(k);
@@ -127,8 +127,8 @@ private:
         return Shared ? own_ + local * n_ : global_column(local * blocks_ + rank_);
     }
 
-    /// All blocks of the matrix, which are resident together (a cooperative launch): what they wrote before
-    /// is seen after.
+    /// Synchronises all blocks of the matrix, which are resident together (a cooperative launch): earlier
+    /// writes are visible afterwards.
     __device__ void meet() {
         __syncthreads();
         if constexpr (Spread) {
@@ -150,13 +150,13 @@ private:
         }
     }
 
-    /// Leaves Σ part over all threads in `norms`, a number a warp.
+    /// Leaves Σ part over all threads in `norms`, one number per warp.
     __device__ void leave_norm(Real part) {
         for (int step = 16; step > 0; step /= 2) part += __shfl_xor_sync(0xffffffffU, part, step);
         if (threadIdx.x % 32 == 0) norms_[threadIdx.x / 32] = part;
     }
 
-    /// The first column as c, and no reflection pending.
+    /// Starts with the first column as c and no pending reflection.
     __device__ void begin() {
         const int tid = static_cast<int>(threadIdx.x);
         if constexpr (Shared) {
@@ -175,8 +175,8 @@ private:
         __syncthreads();
     }
 
-    /// Both reflections of the local columns behind k, and their part of A u: y is c from row k on, with
-    /// `head` in row k.
+    /// Both reflections of the local columns after k, and their contribution to A u: y is c from row k on,
+    /// with `head` in row k.
     __device__ void reflect_columns(int k, Real head, Real kappa) {
         const int t = static_cast<int>(threadIdx.x) % T, g = static_cast<int>(threadIdx.x) / T;
         const int base = k & ~3;  // whole sectors; rows above k have y = x = 0
@@ -209,7 +209,7 @@ private:
         if (batches > 0) load(0, a);
         for (int batch = 0; batch < batches; ++batch) {
             Real ahead[K][R];
-            if constexpr (!Shared) load(batch + 1, ahead);  // nothing, behind the last one
+            if constexpr (!Shared) load(batch + 1, ahead);  // nothing, after the last one
             Real dot[K], entry[K];
 #pragma unroll
             for (int q = 0; q < K; ++q) {
@@ -266,7 +266,7 @@ private:
     }
 
     /// Sums `dot` over the threads of a group, and gives all of them the entries in row k, which thread
-    /// `holder` has. Afterwards all have read what they wanted of `row`.
+    /// `holder` has. Afterwards no thread needs `row` any more.
     __device__ void add_up(Real (&dot)[K], Real (&entry)[K], const Real (&a)[K][R], int holder, int t,
                            int g) {
         constexpr int lanes = T < 32 ? T : 32;
@@ -301,7 +301,7 @@ private:
         }
     }
 
-    /// A u, of row i; of its groups, in this block.
+    /// Row i of A u: the sum over the groups of this block.
     __device__ Real own_sum(int i) const {
         Real all = 0;
 #pragma unroll
@@ -315,14 +315,14 @@ private:
         return all;
     }
 
-    /// Where block `block` passes on its sums in step k: in turns, since they are read until the next
-    /// meeting.
+    /// Where block `block` publishes its sums in step k: alternating, because they are read until the next
+    /// synchronisation.
     __device__ Real* passed(int k, int block) const {
         return passing_.sums +
                static_cast<std::size_t>((2 * team_ + (k & 1)) * blocks_ + block) * passing_.stride;
     }
 
-    /// Ends a step: the sums of all blocks are there.
+    /// Ends a step: afterwards the sums of all blocks are available.
     __device__ void pass_on(int k) {
         if constexpr (Spread && bidiagonal) {
             __syncthreads();
@@ -333,7 +333,7 @@ private:
         meet();
     }
 
-    /// Of all blocks; pad_ stands for the square of the row's tail.
+    /// The sum over all blocks; index pad_ means the square of the row's tail.
     __device__ Real passed_sum(int k, int i) const {
         Real all = 0;
 #pragma unroll 8
@@ -359,7 +359,7 @@ private:
         return 0;
     }
 
-    /// The reflection of row k gives x, and column k + 1 with that becomes c. Returns the entry beside the
+    /// The reflection of row k gives x; with it, column k + 1 becomes c. Returns the entry beside the
     /// diagonal.
     __device__ Real take_next_bidiagonal(int k) {
         const Real head = of_next(k, k);
@@ -385,14 +385,14 @@ private:
     int turn_ = 0;
     Real* global_ = nullptr;
     // Shared memory.
-    Real* c_;      // the column that the next left reflection takes to its first entry
-    Real* x_;      // of the right reflection that is pending
+    Real* c_;      // the column that the next left reflection maps to its first entry
+    Real* x_;      // of the pending right reflection
     Real* row_;    // u_j of local columns
     Real* sums_;   // [G][pad]: A u
-    Real* norms_;  // a number a warp
-    Real* dots_;   // [2][G][K][warps + 1]: parts of yᵀ a, and the entry of row k
+    Real* norms_;  // one number per warp
+    Real* dots_;   // [2][G][K][warps + 1]: contributions to yᵀ a, and the entry of row k
     Real* tails_;  // [G]: of the squares of u
-    Real* own_;    // the matrix, where it is Shared
+    Real* own_;    // the matrix, if it is Shared
 };
 
 template <class Real, class S, bool Shared, bool Spread, Task task>
@@ -408,7 +408,7 @@ __global__ __launch_bounds__(S::block, Shared ? 512 / S::block : 1) void reduce(
 }
 
 struct DeviceLimits {
-    int shared_memory = 0;  // of a block
+    int shared_memory = 0;  // per block
     int processors = 0;
 };
 
@@ -434,7 +434,7 @@ std::size_t shared_bytes(const Matrices<Real>& matrices, int blocks) {
     return static_cast<std::size_t>(shared_numbers<S, Shared>(matrices.size, blocks)) * sizeof(Real);
 }
 
-/// One block a matrix.
+/// One block per matrix.
 template <class S, bool Shared, Task task, class Real>
 void reduce_alone(const Matrices<Real>& matrices, Real* a, Real* b, cudaStream_t stream) {
     const auto kernel = reduce<Real, S, Shared, false, task>;
@@ -445,7 +445,7 @@ void reduce_alone(const Matrices<Real>& matrices, Real* a, Real* b, cudaStream_t
     check(cudaGetLastError(), "householder");
 }
 
-/// Several: as many matrices at once as the device holds.
+/// Several blocks per matrix: as many matrices at once as fit on the device.
 template <class S, Task task, class Real>
 void reduce_spread(const Matrices<Real>& matrices, int blocks, Exchange<Real>& exchange, Real* a, Real* b,
                    cudaStream_t stream) {
@@ -495,7 +495,7 @@ void reduce_global(const Matrices<Real>& matrices, Exchange<Real>& exchange, Rea
         spread(Shape<512, 1, 16, 1>{}, 32);
 }
 
-/// True where the matrices fit into shared memory, and then it is done.
+/// If the matrices fit into shared memory, does the work and returns true.
 template <class S, class Real>
 bool reduce_shared(const Matrices<Real>& matrices, Real* a, Real* b, cudaStream_t stream) {
     if (matrices.size > S::threads * S::rows) return false;

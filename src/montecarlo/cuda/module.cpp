@@ -5,7 +5,7 @@
 namespace spectra::montecarlo::cuda {
 namespace {
 
-/// Stays loaded: CUDA does not survive being unloaded.
+/// Stays loaded, because CUDA cannot be unloaded.
 struct Module {
     std::string why_not;
     OpenBackend open =

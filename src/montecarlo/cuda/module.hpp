@@ -7,10 +7,10 @@
 
 namespace spectra::montecarlo::cuda {
 
-/// The GPU's backend for n streams of width p, from the module spectra_cuda, which is loaded at the first
-/// call: programs need neither CUDA nor its start-up time until then. Null, and why_not says in one line why,
-/// where there is no module, no device, or too little memory. Of several devices the ranks of a machine take
-/// one each, in turn.
+/// The GPU backend for n streams of width p, from the module spectra_cuda, which is loaded at the first call:
+/// programs need neither CUDA nor its start-up time until then. Returns null, with the reason in one line in
+/// why_not, if there is no module, no device, or too little memory. The ranks of a machine take its devices
+/// in turn.
 std::unique_ptr<Backend> open_backend(int streams, int width, Precision precision, std::string& why_not,
                                       int local_rank = 0);
 

@@ -3,12 +3,12 @@
 namespace spectra::montecarlo::cuda {
 namespace {
 
-constexpr int tile = 64;    // of the product, by one block
-constexpr int depth = 16;   // of the operands, at once
-constexpr int stages = 3;   // on their way
+constexpr int tile = 64;    // of the product, per block
+constexpr int depth = 16;   // of the operands, per stage
+constexpr int stages = 3;   // in flight
 constexpr int block = 128;  // four warps, each 32×32 of the product
 
-// Rows apart by these: the lanes of a warp then read different banks.
+// Strides of rows: with these, the lanes of a warp read different banks.
 template <class Real>
 struct Pad;
 template <>
@@ -26,7 +26,7 @@ struct Stage {
     alignas(16) Real b[tile * Pad<Real>::b];   // [column][k]
 };
 
-/// Copies 16 bytes of which the first `valid` are read, the others zero.
+/// Copies 16 bytes: reads the first `valid`, and sets the others to zero.
 __device__ void copy_async(void* to, const void* from, int valid) {
     const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(valid)
@@ -152,7 +152,7 @@ __global__ __launch_bounds__(block) void multiply_tiles(int rows, int inner, int
                                                         Operand<Real> out, unsigned long long* largest) {
     extern __shared__ __align__(16) unsigned char shared_bytes[];
     auto* const stage = reinterpret_cast<Stage<Real>*>(shared_bytes);
-    // Tiles of one matrix lie next to each other in the grid: they share what the cache holds.
+    // Tiles of one matrix are adjacent in the grid, so that they share the cache.
     const int across = (rows + tile - 1) / tile, tiles = across * ((columns + tile - 1) / tile);
     const std::size_t number = blockIdx.x / static_cast<unsigned>(tiles);
     const int place = static_cast<int>(blockIdx.x % static_cast<unsigned>(tiles));

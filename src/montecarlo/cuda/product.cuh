@@ -12,8 +12,8 @@ struct Operand {
     std::size_t stride = 0;  ///< elements between matrices, a multiple of 8
 };
 
-/// out = a·b for each of `count` matrices, rows×inner by inner×columns. largest[s] becomes the largest
-/// |entry| of product s, as the bits of a double, if it was smaller before; null: not wanted.
+/// out = a·b for each of `count` matrices, rows×inner by inner×columns. largest[s] is raised to the largest
+/// |entry| of product s, as the bits of a double; null: not needed.
 ///
 /// Sums run over `inner` in order, in fused steps of eight (double, on the tensor cores) or one (float).
 template <class Real>

@@ -10,15 +10,15 @@
 
 namespace spectra::montecarlo::cuda {
 
-/// Throws std::runtime_error naming the call; std::bad_alloc where the device's memory did not suffice.
+/// Throws std::runtime_error naming the call; std::bad_alloc if the device's memory was not enough.
 inline void check(cudaError_t status, const char* call) {
     if (status == cudaSuccess) return;
-    (void)cudaGetLastError();  // clears what is not sticky
+    (void)cudaGetLastError();  // clears the error, if it is not sticky
     if (status == cudaErrorMemoryAllocation) throw std::bad_alloc();
     throw std::runtime_error(std::string("CUDA: ") + call + ": " + cudaGetErrorString(status));
 }
 
-/// Device memory of `size()` elements, all zero: what pads the columns of matrices is defined.
+/// Device memory of `size()` elements, all zero, so that the padding of columns is defined.
 template <class T>
 class Buffer {
 public:

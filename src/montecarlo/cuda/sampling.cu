@@ -90,7 +90,7 @@ __global__ __launch_bounds__(block) void normals_kernel(Matrices<Real> out, Draw
     const std::uint32_t pair = skipped / 2 + blockIdx.x * block + threadIdx.x;
     const unsigned sample = blockIdx.y;
     const auto size = static_cast<std::uint32_t>(out.size);
-    const std::uint32_t first = 2 * pair - skipped;  // wraps where the pair's first normal was read before
+    const std::uint32_t first = 2 * pair - skipped;  // wraps if the pair's first normal was read before
     if (first + 1 >= size * size && first >= size * size) return;
     const double2 normal = normal_pair(draws, branch_purpose, sample, pair);
     const double factor = number_of(scale, sample);
@@ -190,7 +190,7 @@ __global__ __launch_bounds__(block) void rescale_kernel(Matrices<Real> matrices,
     }
 }
 
-constexpr int columns_a_block = 8;  // a warp each; fewer where they are long
+constexpr int columns_a_block = 8;  // one warp each; fewer for long columns
 
 template <class Real>
 __global__ __launch_bounds__(32 * columns_a_block) void reflections_kernel(
@@ -262,7 +262,7 @@ void draw_inputs(int size, int count, Draws draws, double* x, cudaStream_t strea
 template <class Real>
 void draw_normals(Matrices<Real> out, Draws draws, std::uint32_t skipped, PerSample scale,
                   const double* slopes, Skip skip, cudaStream_t stream) {
-    // One pair more where the first is shared with what was read before.
+    // One more pair if the first pair was half read before.
     const std::size_t pairs = (squared(out.size) + 1) / 2 + skipped % 2;
     normals_kernel<<<grid_of(pairs, out.count), block, 0, stream>>>(out, draws, skipped, scale, slopes, skip);
     check(cudaGetLastError(), "draw_normals");

@@ -9,33 +9,33 @@
 
 namespace spectra::montecarlo {
 
-/// How one sample ended: drawn, failed, or neither where the run was stopped before it.
+/// How one sample ended: drawn, failed, or neither if the run was stopped before it.
 struct Outcome {
     std::optional<Drawn> drawn;
     std::exception_ptr failure;
-    std::vector<double> buffer;          ///< its ln s, where the collector has no room for them
-    std::span<const double> log_values;  ///< where they are
+    std::vector<double> buffer;          ///< its ln s, if the collector has no room for them
+    std::span<const double> log_values;  ///< the values, in the buffer or in the collector's room
 };
 
-/// Where threads that draw samples bring them..
+/// Receives the samples that threads draw.
 class Collector {
 public:
     virtual ~Collector() = default;
 
-    /// Waits while `count` samples from this one on are so far ahead of the first unfinished one that too
-    /// much would pile up; false: the run has ended before them.
+    /// Waits while the `count` samples from this one on are too far ahead of the first unfinished one;
+    /// false: the run has ended before them.
     virtual bool may_begin(int sample, int count = 1) = 0;
 
-    /// Nothing after this will count.
+    /// Whether the run has ended: later samples do not count.
     virtual bool ended() const = 0;
 
-    /// Where the values of so many samples are kept; empty: they go with the outcome.
+    /// Memory for the values of `count` samples; empty: they go with the outcome.
     virtual std::span<double> room(int sample, int count) = 0;
 
-    /// Every sample ends here once. What log_values refers to lives as long as the call, or as room().
+    /// Called once per sample. log_values must be valid during the call, or refer to room().
     virtual void finish(int sample, Outcome outcome) = 0;
 
-    /// Ends the run for a reason that is no sample's.
+    /// Ends the run for a reason that does not belong to a sample.
     virtual void fail(std::exception_ptr reason) = 0;
 };
 

@@ -131,15 +131,15 @@ void check_same(const std::string& own, const std::string& other, const std::str
         if (others == value) continue;
         if (name == "mixers" || name == "branch")
             throw std::invalid_argument("the network's " + name +
-                                        (name == "branch" ? " is another" : " are others") + " than " +
-                                        where);
+                                        (name == "branch" ? " differs from that" : " differ from those") +
+                                        " " + where);
         if (name == "redrawn")
             throw std::invalid_argument("mixers are " + drawn(value) + "; " + where + " they are " +
                                         drawn(others) +
-                                        (value != "no" && others != "no" ? " by another recipe" : ""));
+                                        (value != "no" && others != "no" ? " by a different recipe" : ""));
         throw std::invalid_argument(name + " is " + value + "; " + where + " it is " + others);
     }
-    throw std::invalid_argument("what was drawn " + where + " is not known: \"" + other + "\"");
+    throw std::invalid_argument("unknown description of the draws " + where + ": \"" + other + "\"");
 }
 
 }  // namespace spectra::montecarlo

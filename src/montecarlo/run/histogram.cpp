@@ -20,17 +20,17 @@ double log_rms(double log_mean_square) {
 
 std::uint64_t whole(double x) {
     if (!(x >= 0) || x > 0x1p53 || x != std::floor(x))
-        throw std::invalid_argument("the histogram to be continued has a count that is no whole number");
+        throw std::invalid_argument("the saved histogram has a count that is not a whole number");
     return static_cast<std::uint64_t>(x);
 }
 
-/// Counts as they are restored are the ones they were restored from, edge for edge, but for empty bins at the ends.
+/// Checks that restored counts have the edges of the saved ones, except for empty bins at the ends.
 void check_edges(const Counts& from, const Counts& restored) {
     const auto begin = std::find(from.edges.begin(), from.edges.end(), restored.edges.front());
     if (static_cast<std::size_t>(from.edges.end() - begin) < restored.edges.size() ||
         !std::equal(restored.edges.begin(), restored.edges.end(), begin) ||
         !std::is_sorted(from.edges.begin(), from.edges.end()))
-        throw std::invalid_argument("the histogram to be continued has other edges than this run's");
+        throw std::invalid_argument("the saved histogram has different edges from this run's");
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ void Bins::restore(const Counts& counts, double begin) {
                       begin + static_cast<double>(count) <= static_cast<double>(bins_.size());
     if (!fits || counts.edges.size() != count + 1 || counts.count_squares.size() != count ||
         counts.cumulative_squares.size() != count + 1)
-        throw std::invalid_argument("the histogram to be continued has other edges than this run's");
+        throw std::invalid_argument("the saved histogram has different edges from this run's");
     *this = Bins(bins_.size());
     const auto first = static_cast<std::size_t>(begin);
     for (std::size_t b = 0; b < count; ++b) {
@@ -104,7 +104,7 @@ double LogHistogram::wasserstein1_error(std::uint64_t samples, std::uint64_t siz
     for (std::size_t k = 0; k < below.size(); ++k) {
         const double next_s = std::exp(edge(range.begin + k) - log_rms);
         const double next_error = below[k].standard_error(samples);
-        // Below the first edge F is what it is there.
+        // Below the first edge F is constant.
         integral += (next_s - s) * (k == 0 ? next_error : 0.5 * (error + next_error));
         s = next_s;
         error = next_error;

@@ -16,7 +16,7 @@ class Bins {
 public:
     explicit Bins(std::size_t count) : bins_(count), rises_(count) {}
 
-    /// One sample's values; `bin_of` says which bin a value is in (a whole number; outside the range where
+    /// Adds the values of one sample. `bin_of` returns the bin of a value (an integer, outside the range if
     /// it is in none) and must not decrease along them.
     template <class BinOf>
     void add(std::span<const double> values, BinOf bin_of) {
@@ -59,7 +59,7 @@ public:
         return out;
     }
 
-    /// Goes on from counts whose first bin is `begin`. Throws std::invalid_argument where they are not
+    /// Continues from counts with `begin` as their first bin. Throws std::invalid_argument if they cannot be
     /// counts of this histogram: they may come from a file.
     void restore(const Counts& counts, double begin);
 
@@ -70,7 +70,7 @@ public:
 
     std::uint64_t total() const;
 
-    /// Can these be counts of so many samples of so many values?
+    /// Can these be counts of `samples` samples of `size` values?
     bool possible(std::uint64_t samples, std::uint64_t size) const;
 
     /// Values below every edge of the range, over samples.
@@ -82,20 +82,20 @@ public:
 
 private:
     std::vector<CountSum> bins_;
-    std::vector<std::uint64_t> rises_;  // Σ over samples of C² at a bin's upper edge less that at its lower
+    std::vector<std::uint64_t> rises_;  // Σ over samples of C² at a bin's upper edge minus that at its lower
     CountSum below_;
     std::uint64_t above_ = 0;
 };
 
-/// Counts of ln s in bins of width 1/128 whose edges are multiples of it. The range lies around the root
-/// mean square expected: from e^{−52} of it (below what double precision resolves in a product) to e^{12}.
+/// Counts of ln s in bins of width 1/128 with edges at its multiples. The range lies around the expected root
+/// mean square: from e^{−52} of it (below the resolution of a product in double precision) to e^{12}.
 class LogHistogram {
 public:
     static constexpr double bins_per_unit = 128;
     static constexpr double units_below = 52;
     static constexpr double units_above = 12;
 
-    /// −∞ (everything is zero) is taken as 0.
+    /// −∞ (everything is zero) is replaced by 0.
     explicit LogHistogram(double log_mean_square);
 
     /// One sample's ln s, ascending.
@@ -106,14 +106,14 @@ public:
     std::uint64_t total() const { return bins_.total(); }
     bool possible(std::uint64_t samples, std::uint64_t size) const { return bins_.possible(samples, size); }
 
-    /// The distance (Wasserstein's, ∫ |F_S − F| ds) to be expected between the law of S samples of N values
-    /// and that of infinitely many, relative to the root mean square: at every edge F_S is off by a normal
-    /// number of the standard error over samples of F there, of mean size √(2/π) of it,
+    /// The expected Wasserstein distance ∫ |F_S − F| ds between the law of S samples of N values and that of
+    /// infinitely many, relative to the root mean square. At every edge the error of F_S is normal with the
+    /// standard error over samples of F there, so its mean size is √(2/π) of that:
     ///
     ///     √(2/π) ∫ se F(s) ds / rms.
     double wasserstein1_error(std::uint64_t samples, std::uint64_t size, double log_rms) const;
 
-    /// Bytes that one takes.
+    /// Bytes of memory per histogram.
     static std::size_t memory();
 
 private:
@@ -123,8 +123,8 @@ private:
     Bins bins_;
 };
 
-/// Counts of s in bins of width 2^{−7} of the power of two nearest the root mean square expected, from 0 to
-/// 16 of it. (Of 2^{±900} where it is beyond: the edges stay in the range of double.)
+/// Counts of s in bins of width 2^{−7} times the power of two nearest to the expected root mean square, from
+/// 0 to 16 times it. (The power is limited to 2^{±900}, so that the edges stay in the range of double.)
 class LinearHistogram {
 public:
     static constexpr int bins_per_unit_exponent = 7;

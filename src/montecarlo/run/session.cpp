@@ -16,7 +16,7 @@ enum class Kind : std::uint8_t { plan, next, end, outcomes, failure, bye };
 enum class Ending : std::uint8_t { drawn, failed, out_of_memory, stopped };
 
 constexpr std::size_t largest_message = std::size_t{16} << 20U;
-constexpr auto pause = std::chrono::microseconds(200);  // between looks at what has arrived
+constexpr auto pause = std::chrono::microseconds(200);  // between checks for messages
 
 class Writer {
 public:
@@ -73,7 +73,7 @@ public:
 
 private:
     void read(void* to, std::size_t size) {
-        if (size > bytes_.size()) throw std::logic_error("a message between ranks was cut short");
+        if (size > bytes_.size()) throw std::logic_error("truncated message between ranks");
         if (size > 0) std::memcpy(to, bytes_.data(), size);
         bytes_ = bytes_.subspan(size);
     }
@@ -132,7 +132,7 @@ Outcome get_outcome(Reader& reader) {
     return out;
 }
 
-/// Collects what one rank draws, for the first.
+/// Collects the samples of one rank, for the first rank.
 class Outbox final : public Collector {
 public:
     Outbox(const Plan& plan, const std::atomic<bool>* stop)
@@ -166,7 +166,7 @@ public:
         moved_.notify_all();
     }
 
-    /// Sends what has come in; false: nothing had.
+    /// Sends the collected outcomes; false: there were none.
     bool empty(parallel::Ranks& ranks) {
         std::vector<std::pair<int, Outcome>> outcomes;
         std::exception_ptr failure;
@@ -197,7 +197,7 @@ private:
     const int window_;
     std::mutex mutex_;
     std::condition_variable moved_;
-    int next_;  // as far as the first rank has said
+    int next_;  // last value reported by the first rank
     std::atomic<bool> ended_ = false;
     std::vector<std::pair<int, Outcome>> outcomes_;
     std::exception_ptr failure_;
@@ -246,7 +246,7 @@ Plan get_plan(Reader& reader) {
     return out;
 }
 
-/// What the first rank does with a message.
+/// How the first rank handles messages.
 class Inbox {
 public:
     Inbox(int ranks, Totals& totals) : in_(static_cast<std::size_t>(ranks), true), totals_(totals) {
@@ -268,9 +268,8 @@ private:
     void read(const parallel::Message& message) {
         const auto from = static_cast<std::size_t>(message.from);
         const std::string name = "rank " + std::to_string(message.from);
-        if (message.bytes.empty()) {  // well, where it had said so before
-            if (in_[from])
-                totals_.fail(std::make_exception_ptr(std::runtime_error(name + " has left the run")));
+        if (message.bytes.empty()) {  // expected, if the rank had announced it
+            if (in_[from]) totals_.fail(std::make_exception_ptr(std::runtime_error(name + " left the run")));
             in_[from] = false;
             return;
         }
@@ -308,7 +307,7 @@ void lead(parallel::Ranks& ranks, const Plan& plan, const std::atomic<bool>* sto
             inbox.take(*message);
             idle = false;
         }
-        // With nothing left to draw here, nobody else would look at these.
+        // With nothing left to draw here, no other thread would check these.
         if (drawing.done() && !told) {
             if (stop != nullptr && *stop) totals.end();
             totals.checkpoint_if_due();
@@ -332,7 +331,7 @@ void follow(parallel::Ranks& ranks, const std::function<void(const Plan&, Collec
     while (!(message = ranks.receive())) std::this_thread::sleep_for(pause);
     if (message->bytes.empty()) return;
     Reader first(message->bytes);
-    if (first.get<Kind>() != Kind::plan) throw std::logic_error("a rank was not told what to do");
+    if (first.get<Kind>() != Kind::plan) throw std::logic_error("a rank received no plan");
     const Plan plan = get_plan(first);
 
     Outbox outbox(plan, stop);

@@ -35,7 +35,7 @@ std::size_t value_bytes(const Network& network, const Options& options) {
         sizeof(double));
 }
 
-/// Doubles that drawing X takes in every thread.
+/// Doubles per thread needed to draw X.
 std::size_t branch_memory(const Network& network) {
     const auto* isotropic = std::get_if<IsotropicBranch>(&network.branch);
     const auto* hyper = std::get_if<HyperConnectionBranch>(&network.branch);
@@ -46,7 +46,7 @@ std::size_t branch_memory(const Network& network) {
     const std::size_t width = unsigned_of(network.width);
     const std::size_t all = times(unsigned_of(network.streams), width);
     const std::size_t size = structured ? width : all;
-    // Y or F; beside it the normals of tied layers, or the reflections of a law with LAPACK's workspace.
+    // Y or F; also the normals of tied layers, or the reflections of a law with LAPACK's workspace.
     std::size_t out = times(tied != nullptr || law ? 2 : 1, times(size, size));
     if (law) out = plus(out, times(66, plus(size, 64)));
     return structured ? plus(out, times(2, times(width, all))) : out;
@@ -63,7 +63,7 @@ int rank_count(const Options& options) {
     return options.ranks != nullptr ? options.ranks->size() : 1;
 }
 
-/// Samples that may wait for an earlier one. Between ranks they travel: enough that nobody waits for news.
+/// Samples that may wait for an earlier one. With ranks, enough that no rank waits for messages.
 int window(const Network& network, const Options& options, int threads, int block) {
     const std::size_t ranks = unsigned_of(rank_count(options));
     std::size_t out = times(4, unsigned_of(threads));
@@ -76,37 +76,36 @@ int window(const Network& network, const Options& options, int threads, int bloc
     return static_cast<int>(std::min<std::size_t>(out, 1 << 20));
 }
 
-/// Samples of a GPU that one rank takes at a time.
+/// GPU samples that one rank takes at a time.
 int gpu_block(int samples, int ranks) {
     return std::clamp((samples - 1) / ranks + 1, 1, ranks > 1 ? largest_gpu_block : samples);
 }
 
 void check(const Network& network, const Options& options) {
     const auto refuse = [](const std::string& what) { throw std::invalid_argument(what); };
-    if (options.samples < 0)
-        refuse("samples is " + std::to_string(options.samples) + "; it must be at least 0");
+    if (options.samples < 0) refuse("samples is " + std::to_string(options.samples) + "; must be ≥ 0");
     if (options.until_error && !(*options.until_error > 0))
-        refuse("until_error is " + std::to_string(*options.until_error) + "; it must be above 0");
+        refuse("until_error is " + std::to_string(*options.until_error) + "; must be > 0");
     if (options.probes < 1 || options.steps < 1)
         refuse("probes is " + std::to_string(options.probes) + " and steps " + std::to_string(options.steps) +
-               "; both must be at least 1");
+               "; both must be ≥ 1");
     if (options.redrawn) mixers::check(*options.redrawn, network.streams);
     if (options.resume == nullptr) return;
     const auto& from = *options.resume;
     if (from.samples < 0 || from.samples > options.samples)
-        refuse("samples is " + std::to_string(options.samples) + "; there are " +
-               std::to_string(from.samples) + " to be continued");
+        refuse("samples is " + std::to_string(options.samples) + "; must be ≥ the " +
+               std::to_string(from.samples) + " saved samples");
     if (from.samples > 0 && from.log_values.empty() && options.keep == Keep::values)
-        refuse("values are to be kept; in the samples to be continued a histogram was");
+        refuse("cannot keep values: the saved samples hold only a histogram");
 }
 
-/// What is left open is as on the device where the samples so far were drawn.
+/// Sets open options to those of the device on which the samples so far were drawn.
 Options on_the_same_device(Options options, const std::string& device) {
     if (options.device == Device::automatic) options.device = device == "cpu" ? Device::cpu : Device::cuda;
     return options;
 }
 
-/// Where the samples of this process are drawn, and what that says of them.
+/// Where the samples of this process are drawn, with its precision and device.
 struct Place {
     Place(const Run& run, Simulation& head) : backend(device_for(run, head.note)) {
         if (backend) {
@@ -119,7 +118,7 @@ struct Place {
     std::unique_ptr<cuda::Backend> backend;
 };
 
-/// All samples, or the first rank's of them, and their sum.
+/// Draws all samples, or those of the first rank, and adds up all of them.
 Simulation simulate_first(const Network& network, const Options& options) {
     const int ranks = rank_count(options);
     const bool values = keeps_values(network, options);
@@ -131,7 +130,7 @@ Simulation simulate_first(const Network& network, const Options& options) {
     const Run run(network, options);
     const Place place(run, head);
     if (options.resume != nullptr)
-        check_same(head.fingerprint, options.resume->fingerprint, "in the samples to be continued");
+        check_same(head.fingerprint, options.resume->fingerprint, "in the saved samples");
 
     const int left = options.samples - first;
     const int block = place.backend ? gpu_block(std::max(left, 1), ranks) : 1;
@@ -151,7 +150,7 @@ Simulation simulate_first(const Network& network, const Options& options) {
     return totals.result();
 }
 
-/// What another rank than the first does.
+/// The work of a rank other than the first.
 Simulation simulate_other(const Network& network, const Options& options) {
     Simulation out;
     out.elsewhere = true;
@@ -224,17 +223,17 @@ std::size_t memory_needed(const Network& network, const Options& options) {
 
     std::size_t worker = 0;
     if (const int probes = probe_count(network, options); probes > 0) {
-        // The probes' bases; layers are made again where they do not fit.
+        // The bases of the probes; layers are recomputed if they do not fit.
         worker = times(times(2, unsigned_of(options.steps + 4)), times(unsigned_of(probes), size));
     } else {
-        // On threads: two matrices of the sampler, one more with workspace for the singular values, what X
-        // takes, and what graded.hpp takes where values are lost, with a layer.
+        // On threads: two matrices of the sampler, one more with workspace for the singular values, the
+        // memory of X, and the memory of graded.hpp, with a layer, for lost values.
         worker = plus(times(3, times(size, size)), plus(times(81, size), branch_memory(network)));
         worker = plus(worker, plus(times(7, times(size, size)), times(80, size)));
     }
     if (options.redrawn) worker = plus(worker, times(2, layers));
     std::size_t drawing = times(worker, unsigned_of(threads));
-    // For a GPU: what goes there and comes back.
+    // For a GPU: the data sent and received.
     if (options.device != Device::cpu) {
         const std::size_t sample = plus(times(2, size), options.redrawn ? times(2, layers) : 0);
         drawing =
@@ -244,7 +243,7 @@ std::size_t memory_needed(const Network& network, const Options& options) {
         times(size, unsigned_of(std::min(window(network, options, threads, block), options.samples)));
     const std::size_t doubles = plus(layers, plus(drawing, waiting));
 
-    // Values twice: as they came, and sorted in the law; at a checkpoint once more.
+    // Values twice: as drawn, and sorted in the law; once more while samples are saved.
     std::size_t results = times(keeps_values(network, options) ? 2 : 0, value_bytes(network, options));
     if (options.checkpoint) results = times(2, results);
     return plus(times(doubles, sizeof(double)), plus(results, times(4, Tally::memory())));

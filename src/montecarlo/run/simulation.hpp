@@ -30,8 +30,8 @@ struct Simulation;
 enum class Keep { automatic, values, histogram };
 /// Where a simulation runs. automatic: a GPU where there is one and the work outweighs its start.
 enum class Device { automatic, cpu, cuda };
-/// How singular values are found: all of them from the N×N Jacobian, or their law by Golub-Kahan quadrature
-/// (quadrature.hpp), which never forms it. automatic: dense to N = 4096.
+/// How singular values are computed: all of them from the N×N Jacobian, or their law by Golub-Kahan
+/// quadrature (quadrature.hpp), which never forms it. automatic: dense up to N = 4096.
 enum class Method { automatic, dense, quadrature };
 /// Largest N for which Method::automatic is dense.
 inline constexpr int largest_dense = 4096;
@@ -57,16 +57,15 @@ struct Options {
     int steps = 100;                    ///< of a quadrature: of each probe
     /// Called from one thread at a time, with (done, requested).
     std::function<void(int, int)> progress;
-    /// Set it (from a signal handler) and the run ends with the samples that are done.
+    /// Set it to true (from a signal handler) to end the run with the finished samples.
     const std::atomic<bool>* stop = nullptr;
 
-    /// Go on from here. The result is that of a run that was never interrupted, to the last bit. Refused
-    /// (std::invalid_argument) where it was made of other samples: another network, seed, device or
-    /// precision.
+    /// Saved samples to resume from. The result is that of an uninterrupted run, to the last bit. Refused
+    /// (std::invalid_argument) if they belong to another network, seed, device or precision.
     const Simulation* resume = nullptr;
-    /// Called about every checkpoint_seconds, and for a twentieth of the time at most, with what the samples
-    /// so far add up to: what `resume` takes, law and all. One call at a time, from a thread that draws,
-    /// while the others go on. An exception ends the run.
+    /// Called about every checkpoint_seconds, for at most a twentieth of the time, with the result of the
+    /// samples so far, law included, which can be passed to `resume`. One call at a time, from a thread that
+    /// draws, while the others continue. An exception ends the run.
     std::function<void(const Simulation&)> checkpoint;
     double checkpoint_seconds = 60;  ///< between two calls of checkpoint
     /// Set: samples are dealt to the ranks in turn, and the first adds them up. Everything else must be the
@@ -74,7 +73,7 @@ struct Options {
     parallel::Ranks* ranks = nullptr;
 };
 
-/// Standard errors over samples: by how much the numbers reported would change with other samples.
+/// Standard errors over samples: by how much the reported numbers would change with other samples.
 struct SamplingErrors {
     double mean_square = 0;  ///< relative to the mean square
     double window = 0;       ///< of the share in [0.75, 1.25]
@@ -95,11 +94,11 @@ struct SamplingErrors {
 };
 
 /// Singular values of sampled Jacobians. Identical to the last bit for any number of threads and ranks, and
-/// however often it was interrupted and continued.
+/// for any number of interruptions.
 struct Simulation {
-    /// All singular values, equally weighted. Its log_floor is the largest of the samples': −∞ on the
-    /// processor in f64, where values that a product in double precision loses are found by graded.hpp;
-    /// otherwise (rounding.hpp) the pooled law is free of rounding above it. Of a quadrature: below it only
+    /// All singular values, equally weighted. Its log_floor is the largest over samples: −∞ on the
+    /// CPU in f64, where graded.hpp computes the values that a product in double precision loses;
+    /// otherwise (rounding.hpp) the pooled law is free of rounding above it. For a quadrature: below it only
     /// the mass is known.
     Spectrum law;
     int samples_requested = 0;      ///< Options::samples
@@ -121,7 +120,7 @@ struct Simulation {
     double above = 0;                       ///< count above them
     SamplingErrors errors;                  ///< of what the samples add up to
     bool converged = false;  ///< Options::until_error was reached
-    bool elsewhere = false;  ///< this rank is not the first, which has the result: nothing is here
+    bool elsewhere = false;  ///< this rank is not the first, which has the result: this is empty
 
     // What going on takes besides. Where values were kept: fingerprint, mean_square_state and log_floor; the
     // rest is found from the values again.

@@ -9,10 +9,10 @@
 namespace spectra::montecarlo {
 
 /// Mean and standard error of numbers given as value·2^exponent, in the order they are added (Welford).
-/// The first number's exponent is the unit, so depths whose squares leave the range of double cause no NaN.
+/// The unit is the exponent of the first number, so squares beyond the range of double cause no NaN.
 class RunningMean {
 public:
-    /// All it knows: a mean made of it goes on as if it had not been put down.
+    /// The complete state: a mean restored from it continues as if uninterrupted.
     struct State {
         std::int64_t count = 0;  ///< numbers added
         std::int64_t unit = 0;   ///< mean and squares are in 2^unit and its square

@@ -24,10 +24,10 @@ std::uint64_t up_to(std::span<const double> log_values, double log_s) {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 [[noreturn]] void damaged(const std::string& what) {
-    throw std::invalid_argument("the samples to be continued are damaged: " + what);
+    throw std::invalid_argument("the saved samples are damaged: " + what);
 }
 
-/// Of one sample: Σ s² / N, in any range.
+/// Adds Σ s² / N of one sample, of any range.
 void add_mean_square(RunningMean& mean, std::span<const double> log_values) {
     const double largest = log_values.back();
     if (largest == -infinity) return mean.add(0, 0);
@@ -100,16 +100,16 @@ void Tally::write(Simulation& out, bool histogram) const {
 
 void Tally::restore(const Simulation& from, std::optional<double> precision) {
     const auto& square = from.mean_square_state;
-    constexpr std::int64_t largest_unit = 1 << 30;  // 2^unit of a mean square: any depth there is
+    constexpr std::int64_t largest_unit = 1 << 30;  // 2^unit of a mean square: enough for any depth
     if (from.samples < 0 || !(from.seconds >= 0 && from.seconds < infinity))
-        damaged("samples or seconds are no count and no time");
+        damaged("the number of samples or seconds is invalid");
     if (square.count != from.samples)
         damaged("the mean square is of " + std::to_string(square.count) + " samples, not " +
                 std::to_string(from.samples));
     if (!(square.mean >= 0 && square.mean < infinity) || !(square.squares >= 0 && square.squares < infinity) ||
         std::abs(square.unit) > largest_unit)
-        damaged("the mean square, or its variance, is no number of at least 0");
-    if (!(from.log_floor < infinity)) damaged("the floor is no number");
+        damaged("the mean square or its variance is not a number ≥ 0");
+    if (!(from.log_floor < infinity)) damaged("the floor is not a number");
     if (!from.log_values.empty())
         restore_values(from, precision);
     else if (from.samples > 0)
@@ -128,18 +128,18 @@ void Tally::restore_values(const Simulation& from, std::optional<double> precisi
         const auto sample = std::span(from.log_values).subspan(k, size);
         if (std::any_of(sample.begin(), sample.end(), [](double x) { return !(x < infinity); }) ||
             !std::is_sorted(sample.begin(), sample.end()))
-            damaged("its values are not ascending numbers");
+            damaged("the values are not ascending numbers");
         count(sample);
         add_mean_square(found, sample);
     }
     if (!precision) return;
     const RunningMean stored(from.mean_square_state);
     const bool zero = stored.state().mean == 0 && found.state().mean == 0;
-    // Errors of a few per cent of themselves are no more than the values' rounding where samples hardly differ.
+    // If samples hardly differ, the rounding of values changes the standard error by a few per cent.
     if (!zero && (!(std::abs(stored.log_mean() - found.log_mean()) <= *precision) ||
                   !(std::abs(stored.relative_error() - found.relative_error()) <=
                     *precision + 0.05 * found.relative_error())))
-        damaged("the mean square is not that of the values");
+        damaged("the mean square does not match the values");
 }
 
 void Tally::restore_counts(const Simulation& from) {
@@ -152,9 +152,9 @@ void Tally::restore_counts(const Simulation& from) {
         damaged("the counts do not add up to " + std::to_string(total));
     if (!histogram_.possible(samples, size) || !linear_.possible(samples, size) ||
         !from.window.possible(samples, size) || !from.collapsed.possible(samples, size))
-        damaged("sums of squares that no counts have");
+        damaged("the sums of squares do not match the counts");
     if (!(from.log_smallest <= from.log_largest) || !(from.log_largest < infinity))
-        damaged("the smallest value is not below the largest");
+        damaged("the smallest or the largest value is invalid");
     samples_ = from.samples;
     window_ = from.window;
     collapsed_ = from.collapsed;

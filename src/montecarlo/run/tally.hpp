@@ -15,7 +15,7 @@ struct Drawn {
     double log_floor = -std::numeric_limits<double>::infinity();
 };
 
-/// What samples add up to, one after another; as large for a million as for one.
+/// The sum of samples, one after another, in constant memory.
 class Tally {
 public:
     Tally(double log_mean_square, int size);
@@ -26,18 +26,18 @@ public:
     int samples() const { return samples_; }
     SamplingErrors errors() const;
 
-    /// What it has counted; not values and law.
+    /// Writes everything counted, but not values and law.
     void write(Simulation& out, bool histogram) const;
-    /// As after the samples of `from`, which may come from a file that someone changed: everything is checked
-    /// against everything else it implies, the mean square against the values where they are there. `precision` is
-    /// that of the values, relative; of quantiles (a quadrature's) nothing.
-    /// Throws std::invalid_argument where `from` cannot be the sum of samples.
+    /// Restores the state after the samples of `from`. It may come from a file that was changed, so its
+    /// consistency is checked, also that of the mean square with the values if they were kept. `precision` is
+    /// the relative precision of the values; nothing for the quantiles of a quadrature. Throws
+    /// std::invalid_argument if `from` cannot be the sum of samples.
     void restore(const Simulation& from, std::optional<double> precision);
 
     static std::size_t memory();
 
 private:
-    /// But for the running sums that depend on more than the values.
+    /// Counts the values, but not the running sums that depend on more than the values.
     void count(std::span<const double> log_values);
     void restore_values(const Simulation& from, std::optional<double> precision);
     void restore_counts(const Simulation& from);

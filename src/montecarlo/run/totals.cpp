@@ -6,7 +6,7 @@
 namespace spectra::montecarlo {
 namespace {
 
-constexpr int first_look = 32, look_every = 16;  // at the errors, Options::until_error
+constexpr int first_look = 32, look_every = 16;  // checks of the errors, Options::until_error
 
 std::chrono::steady_clock::duration seconds(double count) {
     return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -44,7 +44,7 @@ void Totals::watch(const std::stop_token& done) {
 }
 
 void Totals::resume(const Simulation& from) {
-    // The mean square is that of the matrix, before its singular values were found.
+    // The mean square is computed from the matrix, not from its singular values.
     const auto precision = head_.precision == "f32" ? 1e-3 : 1e-6;
     tally_.restore(from, head_.probes == 0 ? std::optional(precision) : std::nullopt);
     if (values_) std::copy(from.log_values.begin(), from.log_values.end(), kept_.begin());
@@ -55,7 +55,7 @@ void Totals::resume(const Simulation& from) {
 
 bool Totals::may_begin(int sample, int count) {
     std::unique_lock lock(mutex_);
-    // (Waiting in OpenMP's own ordered regions burns a core.)
+    // (Waiting in OpenMP's ordered regions would keep a core busy.)
     moved_.wait(lock, [this, sample, count] {
         return ended_ || sample == next_ ||
                static_cast<std::size_t>(sample - next_) + static_cast<std::size_t>(count) <= waiting_.size();
@@ -148,7 +148,7 @@ void Totals::checkpoint_if_due() {
     }
     std::exception_ptr failure;
     try {
-        // The first samples' values stay as they are: they are copied while others are written behind them.
+        // The values of the first samples do not change: they are copied while others are written after them.
         if (values_)
             out.log_values.assign(
                 kept_.begin(),

@@ -10,16 +10,16 @@
 
 namespace spectra::montecarlo {
 
-/// Adds samples up in their own order whichever finishes first: sums do not depend on threads and ranks, a
-/// run that is stopped keeps the first so many, and of several errors the first sample's is reported.
+/// Adds samples up in order, whichever finishes first: sums do not depend on threads and ranks, a stopped
+/// run keeps the first samples, and of several errors that of the first sample is reported.
 class Totals final : public Collector {
 public:
-    /// `head` has what is known before the first sample; `window`: as many samples may be waiting for an
-    /// earlier one.
+    /// `head` has everything known before the first sample; `window` is the number of samples that may wait
+    /// for an earlier one.
     Totals(const Options& options, Simulation head, double log_mean_square, int size, bool values,
            int window);
 
-    /// As after its samples.
+    /// Restores the state after the samples of `from`.
     void resume(const Simulation& from);
 
     bool may_begin(int sample, int count = 1) override;
@@ -28,19 +28,19 @@ public:
     void finish(int sample, Outcome outcome) override;
     void fail(std::exception_ptr reason) override;
 
-    /// finish() without a checkpoint, for a thread that has no time for one.
+    /// finish() without saving samples, for a thread that has no time for it.
     void receive(int sample, Outcome outcome);
-    /// Also called, once, as soon as the run is asked to stop: samples that are being drawn may take longer than
-    /// the program is given.
+    /// Saves the samples if it is time. Also called once as soon as the run is asked to stop: samples in
+    /// progress may take longer than the program is allowed.
     void checkpoint_if_due();
-    /// Keeps what was added up by now.
+    /// Ends the run with the samples added so far.
     void end();
 
-    /// The first sample that is not finished.
+    /// The first unfinished sample.
     int next() const { return next_; }
     bool complete() const { return next_ >= options_.samples; }
 
-    /// Throws what ended the run, if anything did.
+    /// Rethrows the exception that ended the run, if any.
     Simulation result();
 
 private:
@@ -60,19 +60,19 @@ private:
     const Clock::time_point begin_ = Clock::now();
     Tally tally_;
     std::vector<double> kept_;
-    double seconds_before_ = 0;  // of the runs this one continues
+    double seconds_before_ = 0;  // of the runs that this one resumes
 
     mutable std::mutex mutex_;
     std::condition_variable moved_;
     std::vector<std::optional<Outcome>> waiting_;  // a ring, by sample number
     std::atomic<int> next_ = 0;
-    std::atomic<bool> ended_ = false;  // no sample after the ones added will be
+    std::atomic<bool> ended_ = false;  // no further samples will be added
     bool converged_ = false;
     std::exception_ptr error_;
 
     bool saving_ = false;
     Clock::time_point save_at_;
-    std::jthread watcher_;  // last: it ends before the rest goes
+    std::jthread watcher_;  // last, so that it ends before the rest is destroyed
 };
 
 }  // namespace spectra::montecarlo

@@ -29,7 +29,7 @@ std::size_t unsigned_of(int x) {
     return static_cast<std::size_t>(x);
 }
 
-/// J = 2^of_matrix · matrix of squared Frobenius norm norm2.
+/// For J = 2^of_matrix · matrix, with norm2 the squared Frobenius norm of the matrix.
 Drawn statistics(double norm2, long of_matrix, int size, double rounding) {
     Drawn out{norm2 / size, 2 * of_matrix};
     if (norm2 > 0)
@@ -38,7 +38,7 @@ Drawn statistics(double norm2, long of_matrix, int size, double rounding) {
     return out;
 }
 
-/// Of a sample with mixers of its own (Options::redrawn).
+/// The layers of a sample with its own mixers (Options::redrawn).
 std::vector<Layer> redrawn_layers(const Run& run, int sample) {
     const auto& options = run.options;
     return with_mixers(run.layers, mixers::draw_layers(*options.redrawn, run.network.streams,
@@ -46,10 +46,10 @@ std::vector<Layer> redrawn_layers(const Run& run, int sample) {
                                                        options.seed, static_cast<std::uint32_t>(sample) + 1));
 }
 
-/// Plain values below e^7 floors may be off by 1e-3 and more: those samples are done again by graded.hpp.
+/// Plain values below e^7 floors may have relative errors above 1e-3: graded.hpp recomputes their samples.
 constexpr double margin = 7;
 
-/// What a thread needs to draw samples.
+/// The data of a thread that draws samples.
 class Worker {
 public:
     virtual ~Worker() = default;
@@ -93,7 +93,7 @@ private:
         return out;
     }
 
-    /// False, and the values stay as they are, where the layers do not determine them.
+    /// False, with the values unchanged, if the layers do not determine them.
     bool draw_graded(const std::vector<Layer>& layers, std::uint32_t sample, std::span<double> log_values) {
         if (!graded_) graded_.emplace(run_.network.size());
         layer_.resize(log_values.size() * log_values.size());
@@ -115,7 +115,7 @@ private:
     std::vector<double> values_;
 };
 
-/// Their law, by quadrature: N quantiles of it.
+/// The law by quadrature: N quantiles of it.
 class ProbingWorker final : public Worker {
 public:
     ProbingWorker(const Run& run, const QuadratureOptions& options) : Worker(run), options_(options) {}
@@ -139,8 +139,8 @@ private:
     QuadratureOptions options_;
 };
 
-/// How a quadrature is spread: a sample a thread where their layers can be held together, else one sample
-/// at a time on all threads.
+/// How a quadrature is distributed: one sample per thread if the layers of all fit in memory, otherwise one
+/// sample at a time on all threads.
 struct Spread {
     int samples_at_once = 1;
     QuadratureOptions options;
@@ -203,8 +203,8 @@ void draw_on_threads(const Run& run, const Share& share, Collector& collector) {
     }
 }
 
-/// Of a batch on the GPU, the samples whose small values rounding took, by graded.hpp's algorithm; where the
-/// device does not do that (f32, large N) their floor stays.
+/// Recomputes those samples of a GPU batch that lost small values to rounding, by the algorithm of
+/// graded.hpp. If the device does not support it (f32, large N), their floor stays.
 template <class ValuesOf>
 void draw_lost(const Run& run, cuda::Backend& backend, std::span<const std::vector<Layer>> stacks, int first,
                const std::vector<int>& lost, const ValuesOf& values_of, std::vector<Drawn>& found) {
@@ -227,7 +227,7 @@ void draw_lost(const Run& run, cuda::Backend& backend, std::span<const std::vect
     }
 }
 
-/// Samples `first` and so many more, at once.
+/// Draws `count` samples from `first` on at once.
 void draw_batch(const Run& run, cuda::Backend& backend, int first, int count, Collector& collector) {
     const auto& options = run.options;
     const double unit = options.precision == Precision::f32 ? 0x1p29 : 1;
@@ -309,7 +309,7 @@ Run::Run(const Network& the_network, const Options& the_options)
       probes(probe_count(the_network, the_options)) {}
 
 int probe_count(const Network& network, const Options& options) {
-    const std::int64_t size = std::int64_t{network.streams} * network.width;  // may not fit an int
+    const std::int64_t size = std::int64_t{network.streams} * network.width;  // may exceed an int
     const bool dense =
         options.method == Method::dense || (options.method == Method::automatic && size <= largest_dense);
     return dense ? 0 : options.probes;
@@ -319,7 +319,7 @@ int thread_count(const Options& options) {
     int wanted = options.threads;
     if (wanted <= 0) {
         wanted = omp_get_max_threads();
-        // A launcher may have bound this rank to cores of its own, or left it all that others have too.
+        // A launcher may have bound this rank to its own cores, or let all ranks share all cores.
         if (options.ranks != nullptr) {
             const auto cores = static_cast<int>(std::clamp(sysconf(_SC_NPROCESSORS_ONLN), 1L, 1'000'000L));
             wanted = std::min(wanted, cores / std::max(options.ranks->local_size(), 1));
@@ -333,15 +333,15 @@ std::unique_ptr<cuda::Backend> device_for(const Run& run, std::string& note) {
     const auto& network = run.network;
     const bool f32 = options.precision == Precision::f32;
     if (run.probes > 0) {
-        if (f32) throw std::invalid_argument("precision is f32; for a quadrature only f64 is accepted");
+        if (f32) throw std::invalid_argument("precision is f32; a quadrature must use f64");
         if (options.device == Device::cuda) note = "no GPU is used: a quadrature runs on the cpu";
         return nullptr;
     }
     if (options.device == Device::cpu) {
-        if (f32) throw std::invalid_argument("precision is f32; on the cpu only f64 is accepted");
+        if (f32) throw std::invalid_argument("precision is f32; the cpu must use f64");
         return nullptr;
     }
-    // A context takes half a second: what the processor does in that time stays there.
+    // Creating a context takes half a second: less work than that stays on the CPU.
     const double size = network.size();
     const double work = options.samples * size * size * size * (2.0 * network.depth() + 10);
     if (options.device == Device::automatic && !f32 && work < 2e9 * run.threads) return nullptr;

@@ -29,7 +29,7 @@ bool bounded(const Activation& activation) {
 
 constexpr long nothing = std::numeric_limits<long>::min();
 
-/// Of the largest entry of 2^unit values; `nothing` where all are 0.
+/// The exponent of the largest entry of 2^unit values; `nothing` if all are 0.
 long largest_exponent(const linalg::AlignedDoubles& values, long unit) {
     double largest = 0;
     for (const double x : values) largest = std::max(largest, std::abs(x));

@@ -10,12 +10,12 @@
 
 namespace spectra::montecarlo {
 
-/// The network itself, run forward: h_l = W_l x_l, x_{l+1} = (A_l ⊗ I) x_l + φ(h_l), from x_0 of independent
-/// entries N(0, 1), the input of network/mean_field.hpp. They are read from Stream(seed, Purpose::slope, 0,
-/// sample), of which propagated slopes use nothing else.
+/// The network run forward: h_l = W_l x_l, x_{l+1} = (A_l ⊗ I) x_l + φ(h_l), from x_0 with independent
+/// entries N(0, 1), the input of network/mean_field.hpp. x_0 is read from Stream(seed, Purpose::slope, 0,
+/// sample), from which propagated slopes read nothing else.
 ///
-/// x is held as 2^exponent() times numbers below 2, so that it may grow and shrink with depth beyond the
-/// range of double while φ sees h itself. Entries of one x below 2^−1000 of the largest are lost.
+/// x is stored as 2^exponent() times numbers below 2, so that it may grow and shrink with depth beyond the
+/// range of double while φ gets the actual h. Entries of one x below 2^−1000 of the largest are lost.
 class ForwardPass {
 public:
     ForwardPass(int streams, int width);
@@ -23,11 +23,11 @@ public:
     /// x_0 of a sample.
     void begin(std::uint64_t seed, std::uint32_t sample);
 
-    /// On to the next layer. `weights`: W_l divided by 2^exponent of the layer, N×N column-major; `slopes`
-    /// becomes φ'(h_l).
+    /// Advances to the next layer. `weights`: W_l divided by 2^exponent of the layer, N×N column-major;
+    /// `slopes` becomes φ'(h_l).
     void advance(const Layer& layer, const double* weights, std::span<double> slopes);
 
-    /// The same of a layer without noise: x ← (A ⊗ I) x.
+    /// The same for a layer without noise: x ← (A ⊗ I) x.
     void advance(const Layer& layer);
 
     /// x = 2^exponent() values().
@@ -51,7 +51,7 @@ struct Response {
 };
 Response response(const Activation& activation, double h, long exponent);
 
-/// The unit of a response's value: `exponent`, but for a bounded φ never above 0.
+/// The unit of a response's value: `exponent`, but never above 0 for a bounded φ.
 long response_unit(const Activation& activation, long exponent);
 
 }  // namespace spectra::montecarlo

@@ -8,11 +8,11 @@
 
 namespace spectra::montecarlo {
 
-/// Draws U diag(t) Vᵀ, U and V uniform (Haar) in O(m): matrices of given singular values whose law no
-/// rotation changes. Holds the workspace: one object a thread.
+/// Draws U diag(t) Vᵀ, U and V uniform (Haar) in O(m): matrices with given singular values and a
+/// rotation-invariant law. Holds the workspace: one object per thread.
 ///
-/// A uniform matrix is the orthogonal factor of a Gaussian G = Q R, Q diag(sign R_ii). Neither is formed:
-/// their reflections are applied to diag(t).
+/// A uniform matrix is Q diag(sign R_ii), with the orthogonal factor of a Gaussian G = Q R. U and V are not
+/// formed: their reflections are applied to diag(t).
 class BiInvariant {
 public:
     explicit BiInvariant(int size);

@@ -9,7 +9,7 @@
 namespace spectra::montecarlo {
 namespace {
 
-/// e with x in [2^{e−1}, 2^e); none for what is 0 or not finite.
+/// e with x in [2^{e−1}, 2^e); none if x is 0 or not finite.
 std::optional<int> exponent_of(double x) {
     if (!(x > 0) || !std::isfinite(x)) return {};
     int exponent = 0;
@@ -17,13 +17,13 @@ std::optional<int> exponent_of(double x) {
     return exponent;
 }
 
-/// x·2^exponent, exactly, where the result is in range.
+/// x·2^exponent, exact if the result is in range.
 template <typename Matrix>
 void shift(Matrix& matrix, int exponent) {
     matrix = matrix.unaryExpr([exponent](double x) { return std::ldexp(x, exponent); }).eval();
 }
 
-/// Moves the power of two of `values` into the layer's own; 0 takes the branch away.
+/// Moves the power of two of `values` into that of the layer; 0 removes the branch.
 void normalise(Eigen::VectorXd& values, Layer& layer) {
     if (const auto exponent = exponent_of(values.cwiseAbs().maxCoeff())) {
         shift(values, -*exponent);
@@ -33,7 +33,7 @@ void normalise(Eigen::VectorXd& values, Layer& layer) {
     }
 }
 
-/// F of a layer: its σ, and its law in units of σ where it is not Gaussian.
+/// F of a layer: its σ, and its law in units of σ if it is not Gaussian.
 struct Factor {
     double sigma = 0;
     std::shared_ptr<const std::vector<double>> law = {};
@@ -92,7 +92,7 @@ struct Branches {
     std::vector<Layer> operator()(const ActivationBranch& branch) const {
         if (slopes == Slopes::propagated && branch.activation.kind == ActivationKind::bernoulli)
             throw std::invalid_argument(
-                "slopes are propagated, but bernoulli has no values to propagate; accepted: drawn");
+                "slopes are propagated, but bernoulli has no values to propagate; use drawn");
         std::vector<Layer> layers;
         for (std::size_t l = 0; l < depth; ++l) {
             Neurons neurons{branch.activation, 1, std::sqrt(branch.sigma_w2.at(l)), slopes};

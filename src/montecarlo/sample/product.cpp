@@ -18,8 +18,8 @@
 namespace spectra::montecarlo {
 namespace {
 
-constexpr int panel_width = 128;  // even: a panel begins with a block of its random stream
-constexpr int most_groups = 16;   // of panels that are added up; bounds the threads that help
+constexpr int panel_width = 128;  // even, so that a panel begins with a block of its random stream
+constexpr int most_groups = 16;   // of panels that are added up; limits the number of useful threads
 
 std::size_t squared(int size) {
     return static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
@@ -43,14 +43,14 @@ int factor_size(const Layer& layer, int streams, int width) {
 
 }  // namespace
 
-/// What is needed beside the factors.
+/// Workspace beside the factors.
 struct Product::Room {
     explicit Room(int wanted) : threads(std::max(wanted, 1)) {}
 
     int threads;
-    linalg::AlignedDoubles panel;             // one a thread
-    linalg::AlignedDoubles in, product, sum;  // one a group of panels
-    linalg::AlignedDoubles whole;             // a matrix of a given law that is not held
+    linalg::AlignedDoubles panel;             // one per thread
+    linalg::AlignedDoubles in, product, sum;  // one per group of panels
+    linalg::AlignedDoubles whole;             // a matrix of a given law that is not stored
     std::optional<BiInvariant> bi_invariant;
 };
 
@@ -63,8 +63,8 @@ public:
     bool of_law() const { return law_ != nullptr; }
     std::size_t bytes() const { return squared(size_) * sizeof(double); }
 
-    /// Reads the stream to the end to know where each panel begins; two uniform numbers take the same block
-    /// of it as two normals, and a fifth of the time.
+    /// Reads the stream to the end to find where each panel begins; two uniform numbers use the same block
+    /// of it as two normals, in a fifth of the time.
     void find_panels() {
         if (law_) return;
         random::Stream stream = stream_;
@@ -81,7 +81,7 @@ public:
         write(held_.data(), room);
     }
 
-    /// All of it, m×m column-major.
+    /// The whole matrix, m×m column-major.
     void write(double* out, Room& room) const {
         if (law_) {
             draw_law(room, out);
@@ -119,7 +119,7 @@ private:
         return (size_ + panel_width - 1) / panel_width;
     }
 
-    /// Σ of panel times rows over panels, each of a few groups of neighbouring panels apart, then over
+    /// Σ over panels of panel times rows: first within each of a few groups of neighbouring panels, then over
     /// groups.
     void apply_forward(const Eigen::MatrixXd& in, Eigen::MatrixXd& out, const double* whole,
                        Room& room) const {
@@ -167,7 +167,7 @@ private:
         out = Eigen::Map<const Eigen::MatrixXd>(room.product.data(), columns, size_).transpose();
     }
 
-    /// Of the whole matrix where there is one, or made again for this thread.
+    /// From the whole matrix if it is stored, otherwise recomputed for this thread.
     const double* panel(int k, const double* whole, Room& room) const {
         if (whole != nullptr) return whole + offset(k);
         double* const out = room.panel.data() + static_cast<std::size_t>(omp_get_thread_num()) * offset(1);
@@ -191,7 +191,7 @@ private:
     linalg::AlignedDoubles held_;
 };
 
-/// A layer; its branch is diag(slopes) · scale · F, or without slopes, read and written as pre and post say.
+/// A layer; its branch is diag(slopes) · scale · F, or without slopes, read and written through pre and post.
 struct Product::Step {
     Layer layer;
     const Factor* factor = nullptr;  // none without noise
@@ -230,7 +230,7 @@ Product::Product(std::vector<Layer> layers, int streams, int width, std::uint64_
     hold(memory);
     propagate(seed, sample);
 
-    // The size of what comes out, from one vector that goes in.
+    // The size of the output, from one input vector.
     std::vector<double> in(static_cast<std::size_t>(size_));
     random::Stream(seed, random::Purpose::probe, (1U << 24U) - 1, sample).fill_normal(in);
     begin(in.data(), 1);
@@ -292,7 +292,7 @@ void Product::pass(const Step& step, bool transposed) {
     const Mixer mixer = transposed ? Mixer(layer.mixer.transpose()) : layer.mixer;
     const auto& reads = transposed ? layer.post : layer.pre;
     const auto& writes = transposed ? layer.pre : layer.post;
-    // A column, read as p×n (one stream a column), is multiplied by Aᵀ from the right.
+    // A column, viewed as p×n (one stream per column), is multiplied by Aᵀ from the right.
     const auto of_streams = [this](Eigen::MatrixXd& block, Eigen::Index column) {
         return Eigen::Map<Eigen::MatrixXd>(block.col(column).data(), width_, streams_);
     };

@@ -20,10 +20,10 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Random vectors v of E vvᵀ = I/N whose n streams, p numbers each, are orthogonal and equally long, uniform
-/// among those: vᵀ(T ⊗ I_p)v = tr T/n for every T, so that of a law which mixers spread over streams a probe
-/// sees the share of each stream exactly, and only what differs from channel to channel is left to chance.
-/// More streams than channels cannot be orthogonal; those vectors are uniform on the sphere.
+/// Random vectors v with E vvᵀ = I/N and n orthogonal streams of p numbers and equal length, uniform
+/// among those: vᵀ(T ⊗ I_p)v = tr T/n for every T. If mixers spread a law over streams, a probe then
+/// gets the share of each stream exactly, and only differences between channels are random.
+/// More streams than channels cannot be orthogonal; then v is uniform on the sphere.
 std::vector<double> probes_of(int streams, int width, const QuadratureOptions& options,
                               std::uint32_t sample) {
     const auto size = static_cast<std::size_t>(streams) * static_cast<std::size_t>(width);
@@ -47,7 +47,7 @@ double log_scale(long exponent) {
     return static_cast<double>(exponent) * std::numbers::ln2;
 }
 
-/// What one probe says, by its own nodes and weights.
+/// The estimates of one probe, from its nodes and weights.
 struct Seen {
     double mean_square, log_mean, window, collapsed, hidden;
     double mean, entropy;  // ∫ s ρ and ∫ s ln s ρ in units of e^unit
@@ -55,7 +55,7 @@ struct Seen {
 
 Seen seen(const linalg::GaussQuadrature& probe, long exponent, double unit) {
     const double shift = log_scale(exponent);
-    // Places in the probe's own units.
+    // Positions in the units of the probe.
     const auto place = [&](double s) { return std::exp(std::log(s) - shift); };
     const auto below = [&](double s) { return mass_below(probe, place(s)); };
     Seen out{};
@@ -195,11 +195,9 @@ Quadrature summary(const std::vector<ProbedSample>& samples, int values) {
 Quadrature quadrature(const std::function<std::vector<Layer>(std::uint32_t)>& layers_of, int streams,
                       int width, const QuadratureOptions& options) {
     if (options.samples < 0)
-        throw std::invalid_argument("samples is " + std::to_string(options.samples) +
-                                    "; it must be at least 0");
+        throw std::invalid_argument("samples is " + std::to_string(options.samples) + "; must be ≥ 0");
     if (options.probes < 1)
-        throw std::invalid_argument("probes is " + std::to_string(options.probes) +
-                                    "; it must be at least 1");
+        throw std::invalid_argument("probes is " + std::to_string(options.probes) + "; must be ≥ 1");
     const auto begin = std::chrono::steady_clock::now();
     std::vector<ProbedSample> samples;
     for (int s = 0; s < options.samples; ++s) {

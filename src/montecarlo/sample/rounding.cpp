@@ -11,7 +11,7 @@ namespace {
 using Eigen::MatrixXd;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// E tr_p X S Yᵀ of the branches X and Y of two layers with the same weights.
+/// E tr_p X S Yᵀ for the branches X and Y of two layers with the same weights.
 MatrixXd through_branch(const Layer& layer, const Layer& other, const MatrixXd& square) {
     const double variance = layer.sigma * other.sigma;
     if (layer.hyper_connection())
@@ -20,7 +20,7 @@ MatrixXd through_branch(const Layer& layer, const Layer& other, const MatrixXd& 
     return variance * square.trace() / static_cast<double>(n) * MatrixXd::Identity(n, n);
 }
 
-/// What layer l rounds: E_l of log_floor, from the two parts of T_l.
+/// The rounding of layer l: E_l of log_floor, from the two terms of T_l.
 MatrixXd rounded(const Layer& layer, bool first, const MatrixXd& through_mixer, const MatrixXd& branch) {
     const auto n = branch.rows();
     MatrixXd out = layer.law ? MatrixXd(2 * branch) : MatrixXd::Zero(n, n);
@@ -53,7 +53,7 @@ Expectation of_independent(const std::vector<Layer>& layers) {
     return {log_scale, std::sqrt(1 + error.trace() / square.trace())};
 }
 
-/// T_{k,k} = e^{log_scale[k]} square[k], k = 0 … L, of tied layers; ends early where it is 0.
+/// T_{k,k} = e^{log_scale[k]} square[k], k = 0 … L, for tied layers; ends early if it is 0.
 struct Squares {
     std::vector<MatrixXd> square;
     std::vector<double> log_scale;
@@ -76,7 +76,7 @@ Squares of_tied_products(std::vector<Layer> layers) {
             if (layer.weights == other.weights) row[m] += through_branch(layer, other, above[m - 1]);
             before = mixed;
         }
-        // Divide Y_k by the root of T_{k,k}'s trace: all blocks then stay below 1, at any depth.
+        // Divide Y_k by the root of the trace of T_{k,k}: all blocks then stay below 1, at any depth.
         const double trace = row[k].trace() / static_cast<double>(n);
         if (!(trace > 0)) return out;
         const double root = std::sqrt(trace);
@@ -91,7 +91,7 @@ Squares of_tied_products(std::vector<Layer> layers) {
     return out;
 }
 
-/// The layers of Jᵀ: U from the T of these.
+/// The layers of Jᵀ: their T gives U.
 std::vector<Layer> transposed(const std::vector<Layer>& layers) {
     std::vector<Layer> out(layers.rbegin(), layers.rend());
     for (auto& layer : out) {
@@ -105,7 +105,7 @@ Expectation of_tied(const std::vector<Layer>& layers) {
     const std::size_t depth = layers.size();
     const Squares forward = of_tied_products(layers);               // T
     const Squares backward = of_tied_products(transposed(layers));  // U_l at L − l
-    // J = 0, or so nearly that the recursion's differences cannot tell: then nothing is above the floor.
+    // J = 0, or too close to it for the differences of the recursion: then nothing is above the floor.
     if (forward.square.size() <= depth || backward.square.size() <= depth) return {-infinity, infinity};
     const double log_all = forward.log_scale[depth];
     double error = 0;

@@ -31,7 +31,7 @@ void Sampler::draw_slopes(const Neurons& neurons, random::Stream stream) {
     }
 }
 
-/// Before layer l: at the input where that is the first.
+/// The state before layer l: at the input if that is the first.
 ForwardPass& Sampler::forward_pass(std::uint32_t l, std::uint64_t seed, std::uint32_t sample) {
     if (!forward_pass_) forward_pass_.emplace(streams_, width_);
     if (l == 0) forward_pass_->begin(seed, sample);
@@ -101,7 +101,7 @@ void Sampler::draw_layer(const Layer& layer, std::uint32_t l, std::uint64_t seed
 }
 
 void Sampler::apply_mixer(const Mixer& mixer, const double* in, double* out) const {
-    // A column, read as p×n (one stream a column), is multiplied by Aᵀ from the right.
+    // A column, viewed as p×n (one stream per column), is multiplied by Aᵀ from the right.
     for (int column = 0; column < size_; ++column) {
         const auto offset = static_cast<std::size_t>(column) * static_cast<std::size_t>(size_);
         const Eigen::Map<const Eigen::MatrixXd> from(in + offset, width_, streams_);

@@ -18,13 +18,13 @@ namespace spectra::montecarlo {
 /// channel a of stream i, as in A ⊗ I_p.
 ///
 /// The random numbers of layer l = 0 … L−1 of a sample depend on nothing else, in particular not on the other
-/// layers or on which thread draws them. A layer with σ_l = 0 draws nothing.
+/// layers or on the thread that draws them. A layer with σ_l = 0 draws nothing.
 ///
 /// * F (or W, or all of X: layer.hpp) is read column by column from Stream(seed, Purpose::branch, l, sample),
-///   for tied layers from that of the first layer with the same weights;
-/// * U and V of a given law from the same stream, as haar.hpp says;
+///   for tied layers from the stream of the first layer with the same weights;
+/// * U and V of a given law from the same stream, as described in haar.hpp;
 /// * the slopes φ'(h) of an activation, neuron by neuron, from Stream(seed, Purpose::slope, l, sample): one
-///   normal each, or for bernoulli one uniform number, below its probability where the slope is 1;
+///   normal each, or for bernoulli one uniform number: the slope is 1 if it is below the probability;
 /// * propagated slopes, φ'(W_l x_l), follow from the weights so far and a random input (forward.hpp).
 class Sampler {
 public:
@@ -37,8 +37,8 @@ public:
     Eigen::Map<const Eigen::MatrixXd> matrix() const { return {product_.data(), size_, size_}; }
     long exponent() const { return exponent_; }
 
-    /// out = mixer ⊗ I_p + X of layer l, N×N column-major. Propagated slopes ask for a sample's layers in
-    /// order, from 0 on.
+    /// out = mixer ⊗ I_p + X of layer l, N×N column-major. With propagated slopes, draw the layers of a
+    /// sample in order, from 0 on.
     void draw_layer(const Layer& layer, std::uint32_t l, std::uint64_t seed, std::uint32_t sample,
                     double* out);
     /// out = (mixer ⊗ I_p) in.
@@ -52,7 +52,7 @@ private:
     void apply_hyper_connection(const Layer& layer, const double* in, double* out);
     void rescale();
 
-    /// The sample and the weights whose normals shared_ holds.
+    /// The sample and the weights of the normals in shared_.
     struct Shared {
         std::uint64_t seed = 0;
         std::uint32_t sample = 0, weights = 0;
@@ -62,7 +62,7 @@ private:
     int streams_, width_, size_;
     long exponent_ = 0;
     linalg::AlignedDoubles product_, next_;
-    // Of the size that the layers need.
+    // As large as the layers need.
     linalg::AlignedDoubles layer_;           // Y, N×N
     linalg::AlignedDoubles factor_;          // F of a hyper-connection, p×p
     linalg::AlignedDoubles read_, written_;  // (preᵀ ⊗ I) J and F times it, p×N

@@ -12,12 +12,12 @@ namespace nn = torch::nn;
 
 namespace {
 
-/// Mappings stay in float32 whatever the branches run in: bfloat16 leaves row sums off by 1e-2.
+/// Mappings stay in float32 whatever the precision of the branches: bfloat16 gives row sums off by 1e-2.
 Tensor precise(const Tensor& x) {
     return x.scalar_type() == torch::kDouble ? x : x.to(torch::kFloat);
 }
 
-/// While it lives, operations run in the precision of their arguments.
+/// While it exists, operations run in the precision of their arguments.
 using NoAutocast = c10::impl::ExcludeDispatchKeyGuard;
 NoAutocast no_autocast() {
     return NoAutocast(c10::autocast_dispatch_keyset);
@@ -103,7 +103,7 @@ private:
     nn::Sequential k_net_, beta_net_;
 };
 
-/// A X + post ⊗ F(pre · X): what every connection of parallel streams does.
+/// A X + post ⊗ F(pre · X), the form of every connection with parallel streams.
 class StreamConnection : public Connection {
 public:
     StreamConnection(int64_t channels, std::unique_ptr<Mixer> mixer, bool tile = false)
@@ -124,7 +124,7 @@ public:
 
 protected:
     int64_t channels() const { return channels_; }
-    /// Σ_i pre_i x_i, (B, T, p), or that n times over where F sees all C channels.
+    /// Σ_i pre_i x_i, (B, T, p), or n copies of it if F reads all C channels.
     Tensor read(const Tensor& pre, const Tensor& x) const {
         const auto n = streams();
         const auto sum = torch::matmul(pre.unsqueeze(-2).to(x.scalar_type()),
@@ -153,16 +153,16 @@ private:
 
 /// How a HyperConnection maps H̃ = α φ(norm x) + b.
 struct HyperOptions {
-    bool tile = false;    ///< F sees the aggregate n times over, at C channels (EΔ's mHC)
+    bool tile = false;    ///< F reads n copies of the aggregate, at C channels (EΔ's mHC)
     bool gain = true;     ///< the norm has a learned gain
-    bool bounded = true;  ///< pre = σ, post = 2σ; else both as they are and the dynamic part tanh
-    bool scales_per_stream = false;  ///< α for each stream (JPmHC's Table 8), not for each mapping
+    bool bounded = true;  ///< pre = σ, post = 2σ; otherwise both unbounded, and tanh of the dynamic part
+    bool scales_per_stream = false;  ///< α per stream (JPmHC's Table 8), not per mapping
     bool zero_projections = true;    ///< φ starts at zero, pre and post at one stream
-    bool dynamic = true;             ///< else no φ: H̃ = b
+    bool dynamic = true;             ///< otherwise no φ: H̃ = b
     int64_t layer = 0;
 };
 
-/// mHC and its relatives: H̃ = α φ(RMSNorm x) + b for pre, post and the mixer's raw numbers, or H̃ = b.
+/// mHC and its variants: H̃ = α φ(RMSNorm x) + b for pre, post and the mixer's raw numbers, or H̃ = b.
 class HyperConnection final : public StreamConnection {
 public:
     HyperConnection(int64_t channels, std::unique_ptr<Mixer> mixer, const HyperOptions& options, Tensor start)
@@ -223,10 +223,10 @@ private:
         alpha_post_ = register_scale("alpha_post", scales);
         if (size == 0) return;
         phi_res_ = register_module("phi_res", linear(channels(), size, false));
-        // A weight per permutation belongs to no stream: the paper's count leaves it unscaled.
+        // The weight of a permutation belongs to no stream: the paper's count leaves it unscaled.
         if (!options_.scales_per_stream || size % n == 0) alpha_res_ = register_scale("alpha_res", scales);
     }
-    /// One mapping for all inputs in the shape of one for each.
+    /// Expands one mapping for all inputs to the shape of one per input.
     static void spread(Mixing& m, int64_t batch, int64_t steps) {
         const auto n = m.pre.size(0);
         m.pre = m.pre.expand({batch, steps, n});
@@ -334,8 +334,8 @@ private:
     nn::Linear gate_net_{nullptr}, pre_{nullptr}, post_{nullptr};
 };
 
-/// EΔ-stream: the hybrid from one small network per token (or of the pooled input as published), softmax
-/// routers read from X', F at p channels.
+/// EΔ-stream: the hybrid from one small network per token (or from the pooled input, as published), softmax
+/// routers that read X', F at p channels.
 class EdeltaStreamConnection final : public StreamConnection {
 public:
     EdeltaStreamConnection(int64_t channels, std::unique_ptr<Mixer> mixer, Pooling pooling, double gate_bias)

@@ -12,20 +12,20 @@
 
 namespace spectra::train {
 
-/// How an input-dependent operator that acts on whole sequences sees its input: the mean of the tokens so far
-/// (causal), or of all tokens as the EΔ suite publishes it (which shows the operator the targets).
+/// The input of an input-dependent operator that acts on whole sequences: the mean of the tokens so far
+/// (causal), or of all tokens as published by the EΔ suite (which reveals the targets to the operator).
 enum class Pooling { causal, published };
 
-/// What a connection does to one state: X' = A X + post F(pre X), X (tokens, n, p).
+/// The action of a connection on one state: X' = A X + post F(pre X), X (tokens, n, p).
 struct Mixing {
     torch::Tensor matrix;  ///< A: (B, T or 1, n, n) on the stream axis; undefined: the identity
-    torch::Tensor pre;   ///< (B, T, n): what F reads, where it reads a combination of streams; else undefined
-    torch::Tensor post;  ///< (B, T, n): what F's output is multiplied by, or undefined
-    torch::Tensor raw;   ///< what the mixer family made the matrix from, or undefined
+    torch::Tensor pre;     ///< (B, T, n): how F reads, if it reads a combination of streams; or undefined
+    torch::Tensor post;    ///< (B, T, n): factors of F's output, or undefined
+    torch::Tensor raw;     ///< the raw numbers of the matrix, or undefined
 };
 
-/// One residual connection round a branch F: attention or MLP with its norm. The state is (B, T, C); a
-/// connection of n streams sees C = n p as (n, p).
+/// One residual connection around a branch F: attention or MLP with its norm. The state is (B, T, C); a
+/// connection of n streams treats C = n p as (n, p).
 class Connection : public torch::nn::Module {
 public:
     /// F = core ∘ norm, both (B, T, width) → (B, T, width).
@@ -36,7 +36,7 @@ public:
         torch::Tensor operator()(const torch::Tensor& x) const { return core(norm(x)); }
     };
 
-    /// The next state and, where the mixer has one, its regulariser averaged over inputs (else undefined).
+    /// The next state and the mixer's regulariser averaged over inputs (undefined if it has none).
     struct Output {
         torch::Tensor state;    ///< (B, T, C)
         torch::Tensor penalty;  ///< a scalar, or undefined
@@ -44,7 +44,7 @@ public:
     /// The next state.
     virtual Output forward(const torch::Tensor& x, const Branch& branch) = 0;
 
-    /// A, pre and post at this input: what forward() applies.
+    /// A, pre and post at this input, as forward() applies them.
     virtual Mixing mixing(const torch::Tensor& x) = 0;
 
     /// Channels F works on: C, or p.
@@ -57,13 +57,14 @@ public:
     virtual std::vector<std::pair<std::string, torch::Tensor>> statistics(const torch::Tensor& x);
     /// Full projections that belong to the block by name (h_pre_attn, …).
     virtual void register_projections(torch::nn::Module& /*block*/, const std::string& /*sublayer*/) {}
-    /// Parameters that are orthonormal frames (n×rank, views of them): descent keeps them such (CayleyAdam).
+    /// Parameters that are orthonormal frames (n×rank, as views): the optimiser keeps them orthonormal
+    /// (CayleyAdam).
     virtual std::vector<torch::Tensor> frames() const { return {}; }
-    /// Values that the global initialisation would overwrite: called after it.
+    /// Sets values that the global initialisation would overwrite; called after it.
     virtual void start() {}
 };
 
-/// What a connection is made of.
+/// The configuration of a connection.
 struct ConnectionConfig {
     std::string architecture;  ///< gpt ddl mhc mhc-lite jpmhc edelta edelta-stream shc hc mgt, or mixer
     std::string mixer;         ///< family of architecture "mixer" (and of "recursive" models)
@@ -76,12 +77,13 @@ struct ConnectionConfig {
     MixerOptions mixer_options = {};  ///< of the mixer family
 };
 
-/// Whether such a model's connections are hyper-connections: those whose mappings may be static.
+/// Whether models of this architecture have hyper-connections, which may have static mappings.
 bool has_hyper_connections(const std::string& architecture);
 
 /// The connection of an architecture. Throws std::invalid_argument for an unknown one.
 std::shared_ptr<Connection> make_connection(const ConnectionConfig& config);
-/// The name a block registers its connection by, before "_attn" or "_mlp": geo, jpmhc, mhc, delta, ….
+/// The name under which a block registers its connection, before "_attn" or "_mlp": geo, jpmhc, mhc, delta,
+/// ….
 std::string connection_name(const ConnectionConfig& config);
 
 /// The modules of the JPmHC paper's Table 8 (n streams of p channels): sinkhorn, cayley, grassmann,
@@ -92,7 +94,7 @@ std::shared_ptr<Connection> make_jpmhc_module(const std::string& variant, int64_
 /// y = H x on the stream axis: H (B, T or 1, n, n), x (B, T, n p).
 torch::Tensor apply_mixer(const torch::Tensor& matrix, const torch::Tensor& x);
 
-/// Mean of the tokens up to each (causal: (B, T, C)) or of all (published: (B, 1, C)).
+/// Mean of the tokens up to each token (causal: (B, T, C)) or of all (published: (B, 1, C)).
 torch::Tensor pooled(const torch::Tensor& x, Pooling pooling);
 
 }  // namespace spectra::train

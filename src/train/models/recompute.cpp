@@ -11,7 +11,7 @@ namespace {
 
 using Map = std::function<Connection::Output(const Tensor&)>;
 
-/// Carries f, and the precision it ran in, through the context, which holds tensors and plain values only.
+/// Carries f and its precision through the context, which holds only tensors and plain values.
 struct Held : torch::CustomClassHolder {
     explicit Held(Map held) : f(std::move(held)) {}
     Map f;

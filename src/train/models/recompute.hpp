@@ -6,8 +6,8 @@
 
 namespace spectra::train {
 
-/// f(x) without keeping what it computes on the way: computed again when the gradient is wanted. Parameters
-/// that f uses get their gradients too; x must need one (it does behind a trained embedding).
+/// f(x) without keeping intermediate results: they are recomputed for the gradient. Parameters
+/// of f get their gradients too; x must require a gradient (it does after a trained embedding).
 Connection::Output recompute(const std::function<Connection::Output(const torch::Tensor&)>& f,
                              const torch::Tensor& x);
 

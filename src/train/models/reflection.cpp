@@ -103,9 +103,8 @@ std::shared_ptr<ReflectionModel> make_reflection_model(const std::string& archit
     if (architecture == "ddl") return std::make_shared<Ddl>(d, hidden);
     if (architecture == "jpmhc") return std::make_shared<Cayley>(d, hidden);
     if (architecture == "edelta") return std::make_shared<Hybrid>(d, hidden, gate_weight, gate_bias);
-    throw std::invalid_argument(
-        fmt::format("architecture '{}' has no operator for the reflection task; there are ddl, jpmhc, edelta",
-                    architecture));
+    throw std::invalid_argument(fmt::format(
+        "architecture '{}' has no operator for the reflection task; use ddl, jpmhc or edelta", architecture));
 }
 
 }  // namespace spectra::train

@@ -10,9 +10,9 @@
 
 namespace spectra::train {
 
-/// The operators of the reflection task alone, without a branch: y = A(x) x on vectors of d numbers, A from x
-/// by networks d → hidden → …. Architectures ddl (I − β k kᵀ), jpmhc (two steps of the iterative Cayley map
-/// from Y₀ = I) and edelta (γ Q + (1 − γ) H₂, u and v orthonormalised).
+/// The operators of the reflection task, without a branch: y = A(x) x on vectors of d numbers, with A made
+/// from x by networks d → hidden → …. Architectures ddl (I − β k kᵀ), jpmhc (two steps of the iterative
+/// Cayley map from Y₀ = I) and edelta (γ Q + (1 − γ) H₂, u and v orthonormalised).
 class ReflectionModel : public torch::nn::Module {
 public:
     /// What forward() gives.

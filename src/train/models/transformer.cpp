@@ -27,7 +27,7 @@ int64_t fitting_heads(int64_t width, int64_t wanted) {
     return heads;
 }
 
-/// Pairs (x_i, x_{i+h/2}) turned by position · 10000^(−2i/h), positions from `first` on.
+/// Pairs (x_i, x_{i+h/2}) rotated by position · 10000^(−2i/h), positions from `first` on.
 Tensor rotated(const Tensor& x, int64_t first) {
     const auto steps = x.size(-2), half = x.size(-1) / 2;
     const auto options = x.options().dtype(torch::kDouble);
@@ -104,7 +104,7 @@ ModelConfig matched_config(const std::string& architecture, const std::string& m
     const auto* const size = std::find_if(std::begin(sizes), std::end(sizes),
                                           [&](const Size& s) { return architecture == s.name; });
     if (size == std::end(sizes))
-        throw std::invalid_argument(fmt::format("architecture '{}' is not known; there are {}", architecture,
+        throw std::invalid_argument(fmt::format("unknown architecture '{}'; must be one of {}", architecture,
                                                 fmt::join(architecture_names(), ", ")));
     config.layers = size->layers;
     config.channels = size->channels;
@@ -164,7 +164,7 @@ Connection::Branch Block::branch_at(int sublayer, const Tensor& fed, int64_t t) 
     const auto held = projected(fed.narrow(1, 0, t), 0);
     const auto keys = held[1][0].transpose(-2, -1), values = held[2][0];
     return {branch(0).norm, [this, keys, values, t](const Tensor& x) {
-                // Heads first: all rows meet the held keys and values in one product a head.
+                // Heads first: all rows are multiplied by the fixed keys and values in one product per head.
                 const auto rows = [](const Tensor& one) { return one.squeeze(2).transpose(0, 1); };
                 const auto own = projected(x, t);
                 const auto q = rows(own[0]) / std::sqrt(static_cast<double>(own[0].size(-1)));
@@ -187,7 +187,7 @@ Transformer::Transformer(const ModelConfig& config) : config_(config) {
     const auto streams = config.streams;
     if (config.channels % streams != 0)
         throw std::invalid_argument(
-            fmt::format("{} channels do not split into {} streams", config.channels, streams));
+            fmt::format("{} channels cannot be split into {} streams", config.channels, streams));
     const auto core = register_module("core", scope());
     const auto transformer = core->register_module("transformer", scope());
     const auto table = [&](nn::Module& parent, const char* name, int64_t rows, bool trained) {
@@ -202,7 +202,7 @@ Transformer::Transformer(const ModelConfig& config) : config_(config) {
         output_proj_ = register_module("output_proj", nn::Linear(config.channels, config.dimension));
     }
     if (has_published_tables(config.architecture) && !config.tokens) {
-        // Carried by the published models and by their counts, never used.
+        // Never used, but included in the published models and their parameter counts.
         table(*transformer, "wte", 1, false);
         table(*transformer, "wpe", config.context, false);
     }
@@ -233,7 +233,7 @@ Tensor Transformer::embed(const Tensor& x) {
     const auto steps = x.size(1);
     if (positions_.defined() && steps > config_.context)
         throw std::invalid_argument(
-            fmt::format("{} tokens do not fit the model's {} positions", steps, config_.context));
+            fmt::format("{} tokens exceed the model's {} positions", steps, config_.context));
     const auto state = config_.tokens ? torch::embedding(embedding_, x) : input_proj_->forward(x);
     return positions_.defined() ? state + positions_.narrow(1, 0, steps) : state;
 }

@@ -13,7 +13,7 @@
 
 namespace spectra::train {
 
-/// A pre-norm transformer whose residual connections are any of the connections.
+/// A pre-norm transformer with any kind of residual connections.
 struct ModelConfig {
     std::string architecture = "gpt";   ///< of architecture_names()
     std::string mixer;                  ///< of a plain stack with that mixer, and of recursive models
@@ -34,10 +34,10 @@ struct ModelConfig {
     int64_t context = 256;  ///< rows of the position table: tokens + 1
 };
 
-/// Names of the architectures, in the order users read of them.
+/// Names of the architectures, in the order shown to users.
 const std::vector<std::string>& architecture_names();
 
-/// The published widths and depths (about 1.8 M parameters), for an architecture or a mixer's stack.
+/// The published widths and depths (about 1.8 M parameters), for an architecture or a stack with a mixer.
 ModelConfig matched_config(const std::string& architecture, const std::string& mixer = "");
 
 /// Attention and MLP, each inside its residual connection.
@@ -48,18 +48,19 @@ public:
     /// The state after the block, (B, T, C) → (B, T, C).
     Connection::Output forward(const torch::Tensor& x);
 
-    /// One sublayer, 0 attention, 1 MLP: what validation takes apart.
+    /// One sublayer, 0 attention, 1 MLP, for validation.
     Connection& connection(int sublayer) const {
         return *(sublayer == 0 ? attn_connection_ : mlp_connection_);
     }
     /// The branch of a sublayer.
     Connection::Branch branch(int sublayer);
-    /// The same for token t alone, (B, 1, width) → (B, 1, width), where the core is given `fed` (1, T, width)
-    /// of the others: their keys and values are made once, and a row costs O(T width) beside its projections.
+    /// The same for token t only, (B, 1, width) → (B, 1, width), with `fed` (1, T, width) as the core's input
+    /// for the others: their keys and values are computed once, and a row costs O(T width) beside its
+    /// projections.
     Connection::Branch branch_at(int sublayer, const torch::Tensor& fed, int64_t t);
 
 private:
-    /// q, k and v, (B, heads, T, width/heads) each, of tokens from position `first` on.
+    /// q, k and v, (B, heads, T, width/heads) each, for tokens from position `first` on.
     std::array<torch::Tensor, 3> projected(const torch::Tensor& x, int64_t first);
 
     bool rotary_;
@@ -69,12 +70,12 @@ private:
     std::shared_ptr<Connection> attn_connection_, mlp_connection_;
 };
 
-/// Input projection or embedding, positions, blocks (× cycles), norm, output projection. Parameters bear the
-/// names of the EΔ suite, so that its files and ours are read alike.
+/// Input projection or embedding, positions, blocks (× cycles), norm, output projection. Parameters have the
+/// names of the EΔ suite, so that files of both are read in the same way.
 class Transformer : public torch::nn::Module {
 public:
     /// Weights are drawn from torch's default generator: N(0, .02), projections into the residual
-    /// .02/√(2 layers cycles), biases 0, then each connection's own start.
+    /// .02/√(2 layers cycles), biases 0, then the initial values of each connection.
     explicit Transformer(const ModelConfig& config);
 
     /// What forward() gives.
@@ -97,7 +98,7 @@ public:
     /// Runs the blocks sublayer by sublayer, cycles included, and calls `see` after each.
     void walk(const torch::Tensor& state, const See& see);
 
-    /// The connections' orthonormal frames: parameters that descent must keep orthonormal.
+    /// The connections' orthonormal frames: parameters that the optimiser must keep orthonormal.
     std::vector<torch::Tensor> frames() const;
 
     /// As it was made.
@@ -112,9 +113,10 @@ private:
     std::vector<std::shared_ptr<Block>> blocks_;
 };
 
-/// Numbers in all parameters, trained or only carried.
+/// Count of numbers in all parameters, trained or unused.
 int64_t parameter_count(const torch::nn::Module& module);
-/// The core's own count as the EΔ suite states it: blocks, final norm, a one-row embedding and 64 positions.
+/// The parameter count of the core as stated by the EΔ suite: blocks, final norm, a one-row embedding and 64
+/// positions.
 int64_t core_parameter_count(const Transformer& model);
 
 }  // namespace spectra::train

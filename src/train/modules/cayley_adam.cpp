@@ -15,7 +15,7 @@ Tensor horizontal(const Tensor& frame, const Tensor& direction) {
     return direction - torch::matmul(frame, torch::matmul(frame.mT(), direction));
 }
 
-/// The orthonormal factor of QR with R's diagonal positive: a frame that is already orthonormal stays.
+/// The orthonormal factor of QR with the diagonal of R positive: an orthonormal frame is unchanged.
 Tensor orthonormalised(const Tensor& frame) {
     const auto [q, r] = torch::linalg_qr(frame);
     const Tensor diagonal = r.diagonal(0, -2, -1);
@@ -34,7 +34,7 @@ Tensor entry(const std::vector<std::pair<std::string, Tensor>>& state, const std
 void CayleyAdam::step(const std::vector<Tensor>& frames, const std::vector<Tensor>& gradients) {
     const torch::NoGradGuard no_graph;
     if (frames.size() != gradients.size())
-        throw std::invalid_argument("CayleyAdam: " + std::to_string(frames.size()) + " frames with " +
+        throw std::invalid_argument("CayleyAdam: " + std::to_string(frames.size()) + " frames but " +
                                     std::to_string(gradients.size()) + " gradients");
     if (momentum_.empty()) {
         for (const Tensor& frame : frames) {
@@ -43,9 +43,8 @@ void CayleyAdam::step(const std::vector<Tensor>& frames, const std::vector<Tenso
         }
     }
     if (momentum_.size() != frames.size())
-        throw std::invalid_argument("CayleyAdam: " + std::to_string(frames.size()) +
-                                    " frames, where earlier " + std::to_string(momentum_.size()) +
-                                    " were moved");
+        throw std::invalid_argument("CayleyAdam: " + std::to_string(frames.size()) + " frames, but " +
+                                    std::to_string(momentum_.size()) + " in earlier steps");
     for (std::size_t i = 0; i < frames.size(); ++i)
         if (momentum_[i].sizes() != frames[i].sizes() || gradients[i].sizes() != frames[i].sizes())
             throw std::invalid_argument("CayleyAdam: frame " + std::to_string(i) +

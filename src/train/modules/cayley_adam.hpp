@@ -26,29 +26,29 @@ struct CayleyAdamOptions {
 
 /// Descent for functions of the subspace spanned by an orthonormal frame U (n×p), the Cayley ADAM of JPmHC's
 /// Appendix J. With G = ∂L/∂U a step is
-///     g = G − U(UᵀG)                        the horizontal gradient: what moves the subspace
+///     g = G − U(UᵀG)                        the horizontal gradient, which moves the subspace
 ///     m ← β₁(m − U(Uᵀm)) + (1 − β₁) g       momentum, carried into the present tangent space
 ///     d = m, or adaptive m/(1 − β₁ᵗ) / √(v/(1 − β₂ᵗ) + ε), v ← β₂v + (1 − β₂) g∘g, made horizontal
 ///     W = U dᵀ − d Uᵀ,  U ← (I − (α/2)W)⁻¹(I + (α/2)W) U,  U ← Q of QR with R's diagonal positive.
-/// Two departures from the printed algorithm: it has W = dUᵀ − Udᵀ, which climbs; and it lets m keep a part
-/// that only turns the basis. The exact retraction keeps the frame orthonormal, so that QR removes rounding
-/// alone and the path of UUᵀ does not depend on the basis: U → UO gives the same subspaces. With two
-/// fixed-point steps QR corrects more, and that holds to O(α³).
+/// Two differences from the printed algorithm: that has W = dUᵀ − Udᵀ, which climbs; and its m keeps a
+/// component that only rotates the basis. The exact retraction keeps the frame orthonormal, so that QR
+/// removes only rounding and the path of UUᵀ does not depend on the basis: U → UO gives the same subspaces.
+/// With two fixed-point steps QR corrects more, and this holds to O(α³).
 class CayleyAdam {
 public:
     /// Before the first step.
     explicit CayleyAdam(CayleyAdamOptions options = {}) : options_(options) {}
 
     /// Moves every frame (…, n, p) in place, without a graph. The first call sets the number and shapes of
-    /// the frames; std::invalid_argument where a later one differs.
+    /// the frames; throws std::invalid_argument if a later call differs.
     void step(const std::vector<torch::Tensor>& frames, const std::vector<torch::Tensor>& gradients);
 
     /// May be changed between steps.
     CayleyAdamOptions& options() { return options_; }
 
-    /// "step", "momentum.0", "second.0", …: what a checkpoint must hold. Empty before the first step.
+    /// "step", "momentum.0", "second.0", …, for a checkpoint. Empty before the first step.
     std::vector<std::pair<std::string, torch::Tensor>> state() const;
-    /// Takes what state() gave; std::invalid_argument where an entry is missing.
+    /// Restores the result of state(); throws std::invalid_argument if an entry is missing.
     void set_state(const std::vector<std::pair<std::string, torch::Tensor>>& state);
 
 private:

@@ -28,8 +28,8 @@ Tensor inner_product(const Tensor& a, const Tensor& b) {
     return (a * b).sum(-1, true);
 }
 
-/// The largest |entry| over the last dimensions, 1 where all are 0: what to divide by so that squares neither
-/// overflow nor vanish. Without gradient: only for results that do not depend on it.
+/// The largest |entry| over the last dimensions, 1 if all are 0: a divisor such that squares neither
+/// overflow nor vanish. It has no gradient: only for results that do not depend on it.
 Tensor scale_of(const Tensor& x, torch::IntArrayRef dimensions) {
     const Tensor largest = x.detach().abs().amax(dimensions, true);
     return torch::where(largest == 0, torch::ones_like(largest), largest);
@@ -48,8 +48,8 @@ Tensor reflected(const Tensor& x, const Tensor& e) {
     return x - 2 * outer_product(e, torch::matmul(e.unsqueeze(-2), x).squeeze(-2));
 }
 
-/// The orthonormal factor of QR by Householder's reflections: orthonormal whatever the rank. A batch at a
-/// time, where the library's QR on a GPU takes one matrix after another.
+/// The orthonormal factor of QR by Householder's reflections: orthonormal for any rank. Works on a whole
+/// batch, while the library's QR on a GPU takes one matrix after another.
 Tensor orthonormal_factor(Tensor a) {
     const torch::NoGradGuard no_graph;
     std::vector<Tensor> reflections;
@@ -92,7 +92,7 @@ Tensor cayley_exact(const Tensor& skew) {
         const Tensor square = skew.square().sum({-2, -1}, true) / 2;
         return one + 2 * (skew + torch::matmul(skew, skew)) / (1 + square);
     }
-    // I − S is never singular: no check, which on a GPU would wait for the result.
+    // I − S is never singular, so no check, which on a GPU would wait for the result.
     const Tensor q = 2 * std::get<0>(torch::linalg_inv_ex(one - skew)) - one;
     const Tensor value = q.detach();
     Tensor polished = value;
@@ -110,7 +110,7 @@ Tensor cayley_rank2(const Tensor& u, const Tensor& v, const Tensor& beta) {
     const auto [length, e] = polar_form(a);
     Tensor rest = b - inner_product(e, b) * e;
     rest = rest - inner_product(e, rest) * e;  // once more: orthogonal to rounding, however close u and v
-    // What is left of a parallel b is rounding: its value goes, its gradient is right.
+    // The rest of a parallel b is rounding: its value is set to zero, its gradient is correct.
     const Tensor bound = 4 * static_cast<double>(n) * epsilon_of(u) * b.detach().abs().amax(-1, true);
     const Tensor noise = rest.detach().abs().amax(-1, true) <= bound;
     rest = rest - torch::where(noise, rest, torch::zeros_like(rest)).detach();

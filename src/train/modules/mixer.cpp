@@ -22,16 +22,16 @@ using Statistics = std::vector<std::pair<std::string, Tensor>>;
 
 constexpr auto float32 = torch::kFloat;
 
-/// Streams up to which all n! permutations are taken (720).
+/// Largest number of streams for which all n! permutations are used (720).
 constexpr int64_t largest_full_permutation = 6;
-/// Permutations taken at most where n! is more.
+/// Largest number of permutations if n! is more.
 constexpr int64_t most_permutations = 10000;
 
 template <typename Number>
 void require(bool accepted, const char* option, Number value, const std::string& accepted_values) {
     if (accepted) return;
     std::ostringstream text;
-    text << option << ' ' << value << ": accepted " << accepted_values;
+    text << option << ' ' << value << ": must be " << accepted_values;
     throw std::invalid_argument(text.str());
 }
 
@@ -43,7 +43,7 @@ Tensor widened(const Tensor& raw) {
     return is_narrow(raw) ? raw.to(float32) : raw;
 }
 
-/// The last dimension laid out as a matrix.
+/// The last dimension reshaped to a matrix.
 Tensor as_matrix(const Tensor& raw, int64_t rows, int64_t columns) {
     std::vector<int64_t> shape(raw.sizes().begin(), raw.sizes().end() - 1);
     shape.insert(shape.end(), {rows, columns});
@@ -52,10 +52,10 @@ Tensor as_matrix(const Tensor& raw, int64_t rows, int64_t columns) {
 
 /// ln(1 + eˣ)
 Tensor positive_beta(const Tensor& x) {
-    return torch::softplus(x, 1, 40);  // the default's threshold of 20 is off by 1e-10 of the value
+    return torch::softplus(x, 1, 40);  // the default threshold of 20 gives relative errors of 1e-10
 }
 
-/// A tensor that is part of a family's definition, at hand in any type on any device.
+/// A constant tensor of a family's definition, available in any type on any device.
 class Constant {
 public:
     explicit Constant(Tensor value) : value_(std::move(value)) {}
@@ -86,7 +86,7 @@ Tensor skew_basis(int64_t m) {
     return basis.reshape({m * (m - 1) / 2, m * m});
 }
 
-// What must be true, measured in double. NaN wins over every number.
+// Violations of what must hold, measured in double. NaN takes precedence over numbers.
 
 double largest(const Tensor& x) {
     return x.numel() == 0 ? 0.0 : x.detach().to(torch::kDouble).max().item<double>();
@@ -155,9 +155,8 @@ public:
     Bistochastic(int64_t n, const MixerOptions& options) : Mixer("bistochastic", n), options_(options) {
         const bool unrolled = options.sinkhorn_backward == MixerOptions::Backward::unrolled;
         require(options.sinkhorn_iterations >= (unrolled ? 1 : 0), "sinkhorn_iterations",
-                options.sinkhorn_iterations, unrolled ? "1 or more with the unrolled gradient" : "0 or more");
-        require(options.gauss_seidel_sweeps >= 1, "gauss_seidel_sweeps", options.gauss_seidel_sweeps,
-                "1 or more");
+                options.sinkhorn_iterations, unrolled ? "≥ 1 with the unrolled gradient" : "≥ 0");
+        require(options.gauss_seidel_sweeps >= 1, "gauss_seidel_sweeps", options.gauss_seidel_sweeps, "≥ 1");
     }
     int64_t size() const override { return streams() * streams(); }
     Tensor start() const override { return (8 * (torch::eye(streams(), float32) - 1)).flatten(); }
@@ -231,7 +230,7 @@ public:
     Cayley(int64_t n, const MixerOptions& options)
         : Mixer("cayley", n), iterations_(options.cayley_iterations), step_(options.cayley_step) {
         require(iterations_ >= 0, "cayley_iterations", iterations_, "0 (exact) or more");
-        require(std::isfinite(step_) && step_ > 0, "cayley_step", step_, "a finite number above 0");
+        require(std::isfinite(step_) && step_ > 0, "cayley_step", step_, "a finite number > 0");
     }
     int64_t size() const override { return streams() * streams(); }
     Tensor start() const override { return torch::zeros({size()}, float32); }
@@ -265,7 +264,7 @@ private:
     Constant basis_;
 };
 
-/// A vector of n entries 1/√n: no stream before another.
+/// A vector of n entries 1/√n, which treats all streams alike.
 Tensor constant_vector(int64_t n) {
     return torch::full({n}, 1 / std::sqrt(static_cast<double>(n)), float32);
 }
@@ -355,7 +354,7 @@ public:
           skews_((n - 1) * (n - 2) / 2),
           basis_(skew_basis(n - 1)),
           helmert_(helmert(n)) {
-        require(std::isfinite(bound_) && bound_ > 0, "sphere_bound", bound_, "a finite number above 0");
+        require(std::isfinite(bound_) && bound_ > 0, "sphere_bound", bound_, "a finite number > 0");
     }
     int64_t size() const override { return 2 * skews_ + streams() - 1; }
     Tensor start() const override {
@@ -438,7 +437,7 @@ Tensor Mixer::matrix(const Tensor& raw) const {
     if (raw.dim() == 0 || raw.size(-1) != size() || !raw.is_floating_point()) {
         std::ostringstream text;
         text << name_ << ": raw numbers of shape " << raw.sizes() << " and type " << raw.dtype()
-             << "; accepted (..., " << size() << ") floating point";
+             << "; must be (..., " << size() << ") floating point";
         throw std::invalid_argument(text.str());
     }
     const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
@@ -466,14 +465,14 @@ const std::vector<std::string>& mixer_names() {
 std::unique_ptr<Mixer> make_mixer(const std::string& name, int64_t streams, const MixerOptions& options) {
     for (const auto& [family, maker] : families) {
         if (name != family) continue;
-        require(streams >= 1, "streams", streams, "1 or more");
+        require(streams >= 1, "streams", streams, "≥ 1");
         require(std::isfinite(options.temperature) && options.temperature > 0, "temperature",
-                options.temperature, "a finite number above 0");
+                options.temperature, "a finite number > 0");
         return maker(streams, options);
     }
     std::string list;
     for (const auto& known : mixer_names()) list += (list.empty() ? "" : ", ") + known;
-    throw std::invalid_argument("mixer '" + name + "': accepted " + list);
+    throw std::invalid_argument("mixer '" + name + "': must be one of " + list);
 }
 
 }  // namespace spectra::train

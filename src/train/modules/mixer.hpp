@@ -14,15 +14,15 @@
 
 namespace spectra::train {
 
-/// A differentiable mixer family: H = matrix(raw) of n streams, where the raw numbers are either parameters
-/// (a static mixer) or made from the input (a dynamic one).
+/// A differentiable mixer family: H = matrix(raw) for n streams. The raw numbers are either parameters
+/// (a static mixer) or computed from the input (a dynamic one).
 ///
-/// Raw numbers in their order, the matrix, and [where the family starts]:
+/// Raw numbers in order, the matrix, and [initial values]:
 ///  * identity: none; I
 ///  * bistochastic: logits Z (n²); Sinkhorn of Z/temperature [0 on the diagonal, −8 off it]
 ///  * orthogonal: M above its diagonal (n(n−1)/2); (I + M)⁻¹(I − M) [0]
 ///  * cayley: R (n²); the Cayley transform of (α/2)(R − Rᵀ), by iteration [0]
-///  * cayley-hybrid: u, v (n each), β, k (n), γ; γQ + (1 − γ)(I − 2kkᵀ/‖k‖²) [rotation's, 1/√n, gate_bias]
+///  * cayley-hybrid: u, v (n each), β, k (n), γ; γQ + (1 − γ)(I − 2kkᵀ/‖k‖²) [as rotation, 1/√n, gate_bias]
 ///  * spectral-sphere: skews of U and V ((n−1)(n−2)/2 each), Σ (n−1); J + U_Z U Σ Vᵀ U_Zᵀ [0, 0, 4]
 ///  * grassmann: a frame (n×rank); the projector onto its columns [the first unit vectors]
 ///  * permutation: logits (K); Σ_k softmax_k P_k [0 at the identity, −8 elsewhere]
@@ -32,9 +32,9 @@ namespace spectra::train {
 ///
 /// Matrices are stored by rows, skews by the rows of their upper triangle. β = softplus(raw) for rotation and
 /// cayley-hybrid, 2·sigmoid(raw) for householder; γ = sigmoid(raw); Σ = sphere_bound · tanh(raw); U and V are
-/// (I − S)⁻¹(I + S) of their skews. Starts are the identity or near it where the family allows: a hybrid
-/// starts between I and a reflection as its gate says. u and k start at the constant vector, not at 0 as some
-/// code does: there every derivative but γ's vanishes and a static mixer never moves.
+/// (I − S)⁻¹(I + S) of their skews. Initial values give the identity or nearly so if the family allows it: a
+/// hybrid starts between I and a reflection, depending on its gate. u and k start at the constant vector, not
+/// at 0 as in some code: at 0 every derivative except that of γ vanishes and a static mixer never moves.
 class Mixer {
 public:
     Mixer(const Mixer&) = delete;
@@ -49,30 +49,32 @@ public:
     /// Raw numbers per matrix.
     virtual int64_t size() const = 0;
 
-    /// Where the family starts: (size), float32.
+    /// Initial values: (size), float32.
     virtual torch::Tensor start() const = 0;
 
-    /// (…, size) → (…, n, n). Computed in float32 at least, with autocast off: raw numbers of fewer bits are
-    /// widened first. double stays double.
+    /// (…, size) → (…, n, n). Computed in at least float32, with autocast off: raw numbers with fewer bits
+    /// are widened first. double stays double.
     torch::Tensor matrix(const torch::Tensor& raw) const;
 
     /// (…, size) → (…): 4γ(1 − γ) for cayley-hybrid; an undefined tensor for the others.
     virtual torch::Tensor regulariser(const torch::Tensor& raw) const;
 
-    /// What is worth watching, (…, size) → (…) each: "gate", "beta". Without gradient; empty for most.
+    /// Quantities for the log, (…, size) → (…) each: "gate", "beta". Without gradient; empty for most
+    /// families.
     virtual std::vector<std::pair<std::string, torch::Tensor>> statistics(const torch::Tensor& raw) const;
 
-    /// The largest absolute violation, over matrices (…, n, n), of what must be true of the family: row and
-    /// column sums 1 and no negative entry (bistochastic, permutation), HᵀH = I (cayley, which its iteration
-    /// meets only nearly, orthogonal, rotation), ‖H‖ ≤ 1 (householder, cayley-hybrid), sums and norm
-    /// (spectral-sphere), H² = H = Hᵀ (grassmann), H = I (identity). 0 for hyper; NaN where an entry is.
+    /// The largest absolute violation, over matrices (…, n, n), of the properties of the family: row and
+    /// column sums 1 and no negative entry (bistochastic, permutation), HᵀH = I (orthogonal, rotation, and
+    /// cayley, where the iteration gives it only approximately), ‖H‖ ≤ 1 (householder, cayley-hybrid), sums
+    /// and norm (spectral-sphere), H² = H = Hᵀ (grassmann), H = I (identity). 0 for hyper; NaN if an entry is
+    /// NaN.
     virtual double defect(const torch::Tensor& matrices) const = 0;
 
 protected:
     /// For families.
     Mixer(std::string name, int64_t streams) : name_(std::move(name)), streams_(streams) {}
 
-    /// matrix(), after the raw numbers were checked and widened.
+    /// matrix() of raw numbers that are checked and widened.
     virtual torch::Tensor widened_matrix(const torch::Tensor& raw) const = 0;
 
 private:
@@ -80,7 +82,7 @@ private:
     int64_t streams_;
 };
 
-/// The families' names, in the order users see them.
+/// The names of the families, in the order shown to users.
 const std::vector<std::string>& mixer_names();
 
 /// The family of that name. Throws std::invalid_argument for an unknown one (the message lists the names) and

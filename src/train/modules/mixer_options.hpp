@@ -5,9 +5,10 @@
 
 namespace spectra::train {
 
-/// How the families turn raw numbers into matrices. Each field says which family reads it.
+/// How the families turn raw numbers into matrices. The comment of each field names the families that read
+/// it.
 struct MixerOptions {
-    /// bistochastic: how the gradient passes Sinkhorn's map (sinkhorn.hpp).
+    /// bistochastic: how the gradient passes through Sinkhorn's map (sinkhorn.hpp).
     enum class Backward { direct, gauss_seidel, unrolled };
 
     int sinkhorn_iterations = 20;  ///< bistochastic: sweeps; 0: to tolerance
@@ -17,11 +18,11 @@ struct MixerOptions {
     int cayley_iterations = 2;     ///< cayley: fixed-point steps; 0: exact
     double cayley_step = 0.1;      ///< cayley: α
     int rank = 0;                  ///< grassmann; 0: ⌈n/2⌉
-    /// permutation: 0 takes all n! in lexicographic order (n ≤ 6). K takes the first K of the identity, the
+    /// permutation: 0 uses all n! in lexicographic order (n ≤ 6). K uses the first K of the identity, the
     /// n − 1 adjacent transpositions, the n − 1 cyclic shifts, and random ones that are the same in every
     /// run.
     int permutations = 0;
-    double gate_bias = 0.0;     ///< cayley-hybrid: where the raw γ starts
+    double gate_bias = 0.0;     ///< cayley-hybrid: initial value of the raw γ
     double sphere_bound = 1.0;  ///< spectral-sphere: the largest |Σ_i|
 };
 

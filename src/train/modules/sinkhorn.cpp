@@ -13,17 +13,17 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Row and column sums off by no more; 4nε where that is larger. Near a permutation matrix of couplings e the
-/// potentials are known to tolerance/e only, so this is near what double can meet.
+/// Largest error of row and column sums; 4nε if that is larger. Near a permutation matrix with couplings e
+/// the potentials are known only to tolerance/e, so this is close to the limit of double.
 constexpr double tolerance = 1e-14;
-/// Logits that spread wider are halved until they do not, balanced roughly, and doubled back.
+/// Logits with a wider spread are halved until they fit, balanced roughly, and doubled back.
 constexpr double largest_spread = 40;
 constexpr double coarse_tolerance = 1e-4;
 constexpr int coarse_sweeps = 20;
-/// Newton's steps allowed in a stage. Trials with N(0, s²) logits, s from 1 to 1000, took 2 to 23 in all
-/// stages.
+/// Newton steps allowed per stage. Trials with N(0, s²) logits, s from 1 to 1000, took 2 to 23 in total over
+/// all stages.
 constexpr int most_steps = 200;
-/// A Newton step longer than this (in ln P) has left the region its model describes.
+/// A Newton step longer than this (in ln P) leaves the region where its model is valid.
 constexpr double longest_step = 2.0;
 
 Tensor sweeps_in_log_space(Tensor log_p, int64_t sweeps) {
@@ -34,8 +34,8 @@ Tensor sweeps_in_log_space(Tensor log_p, int64_t sweeps) {
     return log_p.exp();
 }
 
-/// I − PᵀP for P (B, n, n) that is bistochastic: a graph Laplacian, its diagonal the sum of the rest of the
-/// row and so free of cancellation.
+/// I − PᵀP for a bistochastic P (B, n, n): a graph Laplacian. Its diagonal is the sum of the rest of the row,
+/// which is free of cancellation.
 Tensor laplacian(const Tensor& p) {
     Tensor gram = torch::matmul(p.mT(), p);
     gram.diagonal(0, -2, -1).zero_();
@@ -61,7 +61,7 @@ Tensor column_defect(const Tensor& p) {
     return (p.sum(0) - 1).abs().amax(0);
 }
 
-/// Newton's step for Σ_i ln Σ_j exp(Z_ij + v_j) − Σ_j v_j where the rows of P are normalised, kept where it
+/// Newton step for Σ_i ln Σ_j exp(Z_ij + v_j) − Σ_j v_j with normalised rows of P, kept only if it
 /// shrinks the defect.
 Tensor newton_step(const Tensor& p, const Tensor& defect, double target) {
     Tensor matrices = laplacian(p.permute({2, 0, 1}));
@@ -120,7 +120,8 @@ Tensor implicit_gradient(const Tensor& p, const Tensor& g, int64_t sweeps) {
     Tensor v = torch::zeros_like(column);
     if (sweeps < 0) {
         Tensor matrices = laplacian(p) + 1.0 / static_cast<double>(p.size(-1));
-        // Couplings below rounding have right sides below rounding: without this, their quotient is anything.
+        // Couplings below rounding have right sides below rounding: without this, their quotient would be
+        // arbitrary.
         matrices.diagonal(0, -2, -1).add_(std::numeric_limits<double>::epsilon());
         v = solution(matrices, column - torch::matmul(p.mT(), row));
         u = row - torch::matmul(p, v);
@@ -132,8 +133,8 @@ Tensor implicit_gradient(const Tensor& p, const Tensor& g, int64_t sweeps) {
     return p * (g - u - v.mT());
 }
 
-/// Hands a gradient on, and refuses to be differentiated with respect to the logits. With respect to what
-/// came from above it is linear, and products with a Jacobian need that.
+/// Passes a gradient on, and refuses to be differentiated with respect to the logits. It is linear in the
+/// incoming gradient; products with a Jacobian need that derivative.
 class OnceDifferentiable : public torch::autograd::Function<OnceDifferentiable> {
 public:
     static Tensor forward(AutogradContext* /*context*/, const Tensor& gradient, const Tensor& /*logits*/) {
@@ -193,7 +194,7 @@ Tensor sinkhorn(const Tensor& logits, const MixerOptions& options) {
     }
     if (sweeps == 0)
         throw std::invalid_argument(
-            "sinkhorn_iterations 0 (to tolerance) with the unrolled gradient: accepted 1 or more");
+            "sinkhorn_iterations 0 (to tolerance) with the unrolled gradient: must be ≥ 1");
     return sweeps_in_log_space(scaled, sweeps);
 }
 

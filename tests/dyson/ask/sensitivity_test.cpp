@@ -310,7 +310,7 @@ TEST(Sensitivity, HasNoDerivativeOfMinusInfinity) {
 
 TEST(Sensitivity, RefusesZeroLayers) {
     testing::expect_refused([] { sensitivities(make_network(Mixer::Zero(2, 2), 3, 1, 0.0)); },
-                            {"sensitivity", "layer 1", "accepted"});
+                            {"sensitivity", "layer 1", "nonzero"});
 }
 
 }  // namespace

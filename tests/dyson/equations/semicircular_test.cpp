@@ -243,7 +243,7 @@ TEST(Semicircular, CountsWorkAndReportsFailure) {
 
 TEST(Semicircular, RefusesMistakes) {
     using testing::expect_refused;
-    expect_refused([] { Semicircular({}); }, {"one or more"});
+    expect_refused([] { Semicircular({}); }, {"at least one"});
     expect_refused([] { Semicircular({MatrixXcd::Ones(2, 2), MatrixXcd::Ones(2, 3)}); }, {"matrix 2", "2×3"});
     expect_refused([] { Semicircular({MatrixXcd::Constant(1, 1, NAN)}); }, {"finite"});
     Semicircular solver({MatrixXcd::Ones(2, 2)});

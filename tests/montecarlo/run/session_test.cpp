@@ -97,7 +97,7 @@ TEST(Ranks, OneThatLeavesEndsTheRun) {
             simulate(network, options);
             ADD_FAILURE();
         } catch (const std::runtime_error& error) {
-            EXPECT_STREQ(error.what(), "rank 1 has left the run");
+            EXPECT_STREQ(error.what(), "rank 1 left the run");
         }
     });
 }

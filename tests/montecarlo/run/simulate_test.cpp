@@ -538,28 +538,26 @@ TEST(Simulate, OtherSamplesAreNotContinued) {
     EXPECT_EQ(refusal(network, settings), "accepted");
     auto other = settings;
     other.seed = 2;
-    EXPECT_EQ(refusal(network, other), "seed is 2; in the samples to be continued it is 1");
+    EXPECT_EQ(refusal(network, other), "seed is 2; in the saved samples it is 1");
     other = settings;
     other.samples = 3;
-    EXPECT_EQ(refusal(network, other), "samples is 3; there are 4 to be continued");
+    EXPECT_EQ(refusal(network, other), "samples is 3; must be ≥ the 4 saved samples");
     other = settings;
     mixers::Recipe recipe;
     other.redrawn = recipe;
-    EXPECT_EQ(refusal(network, other), "mixers are redrawn; in the samples to be continued they are fixed");
+    EXPECT_EQ(refusal(network, other), "mixers are redrawn; in the saved samples they are fixed");
     auto wider = network;
     wider.width = 4;
-    EXPECT_EQ(refusal(wider, settings), "width is 4; in the samples to be continued it is 3");
+    EXPECT_EQ(refusal(wider, settings), "width is 4; in the saved samples it is 3");
     auto deeper = draw_network(mixers::Family::cayley, 2, 3, 3, 0.1);
-    EXPECT_EQ(refusal(deeper, settings), "depth is 3; in the samples to be continued it is 2");
+    EXPECT_EQ(refusal(deeper, settings), "depth is 3; in the saved samples it is 2");
     auto mixed = network;
     mixed.mixers[1](0, 1) = std::nextafter(mixed.mixers[1](0, 1), 1.0);
-    EXPECT_EQ(refusal(mixed, settings),
-              "the network's mixers are others than in the samples to be continued");
+    EXPECT_EQ(refusal(mixed, settings), "the network's mixers differ from those in the saved samples");
     for (const auto& [name, branch] : every_branch(2, 2, 0.3)) {
         auto branched = network;
         branched.branch = branch;
-        EXPECT_EQ(refusal(branched, settings),
-                  "the network's branch is another than in the samples to be continued")
+        EXPECT_EQ(refusal(branched, settings), "the network's branch differs from that in the saved samples")
             << name;
     }
     auto on_gpu = first;
@@ -567,15 +565,15 @@ TEST(Simulate, OtherSamplesAreNotContinued) {
     on_gpu.fingerprint.replace(on_gpu.fingerprint.find("device cpu"), std::string::npos, "device cuda: some");
     other = settings;
     other.resume = &on_gpu;
-    EXPECT_EQ(refusal(network, other), "device is cpu; in the samples to be continued it is cuda: some");
+    EXPECT_EQ(refusal(network, other), "device is cpu; in the saved samples it is cuda: some");
     // Damaged ones neither.
     auto damaged = first;
     damaged.log_values.pop_back();
     other.resume = &damaged;
-    EXPECT_EQ(refusal(network, other), "the samples to be continued are damaged: 23 values, not 24");
+    EXPECT_EQ(refusal(network, other), "the saved samples are damaged: 23 values, not 24");
     damaged = first;
     damaged.fingerprint.clear();
-    EXPECT_EQ(refusal(network, other), "what was drawn in the samples to be continued is not known: \"\"");
+    EXPECT_EQ(refusal(network, other), "unknown description of the draws in the saved samples: \"\"");
     damaged = first;
     damaged.mean_square_state.count = 3;
     EXPECT_NE(refusal(network, other), "accepted");
@@ -584,8 +582,7 @@ TEST(Simulate, OtherSamplesAreNotContinued) {
     damaged = after(network, settings, 4);
     damaged.below += 1;
     other.keep = Keep::histogram;
-    EXPECT_EQ(refusal(network, other),
-              "the samples to be continued are damaged: the counts do not add up to 24");
+    EXPECT_EQ(refusal(network, other), "the saved samples are damaged: the counts do not add up to 24");
 }
 
 TEST(Simulate, CheckpointsAreWhatARunOfSoManySamplesGives) {

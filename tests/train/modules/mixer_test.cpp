@@ -390,7 +390,7 @@ TEST(MixerOptions, AreRefusedByName) {
     };
     const auto nothing = [](MixerOptions&) {};
     refused("sphere", 4, nothing, {"sphere", "spectral-sphere", "cayley-hybrid", "identity"});
-    refused("gaussian", 4, nothing, {"gaussian", "accepted"});
+    refused("gaussian", 4, nothing, {"gaussian", "must be one of"});
     refused("identity", 0, nothing, {"streams", "0"});
     refused("permutation", 7, nothing, {"permutations", "7", "1..6"});
     refused("permutation", 3, [](auto& o) { o.permutations = 7; }, {"permutations 7", "6"});
