@@ -79,6 +79,22 @@ set(SPECTRA_PUBLIC_HEADERS
     report/terminal.hpp
     report/validation_figure.hpp
     report/validation_report.hpp
+    report/runs_file.hpp
+    report/table.hpp
+    study/analysis.hpp
+    study/build_network.hpp
+    study/compare.hpp
+    study/depth_limit.hpp
+    study/figure.hpp
+    study/figure_request.hpp
+    study/figures/figures.hpp
+    study/grid.hpp
+    study/observer.hpp
+    study/output_files.hpp
+    study/request.hpp
+    study/sweep.hpp
+    study/validate.hpp
+    study/validate_request.hpp
     tasks/baselines.hpp
     tasks/dataset.hpp
     tasks/tasks.hpp)

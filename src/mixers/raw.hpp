@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// How the raw numbers of a trained model become a mixer, family by family.
+
 #include "mixers/family.hpp"
 
 #include <cstdint>
@@ -19,8 +22,9 @@ struct RawOptions {
     double cayley_step = 0.1;                  ///< cayley: α
 };
 
-/// One per family (registry.hpp): the mixer of n streams from its raw numbers, as many as the family has for n
-/// (train/modules/mixer.hpp lists them in their order).
+// One per family (registry.hpp): the mixer of n streams from its raw numbers, as many as the family has for n
+// (train/modules/mixer.hpp lists them in their order).
+/// \cond INTERNAL
 Mixer raw_identity(const Eigen::VectorXd& raw, int n, const RawOptions& options);
 Mixer raw_matrix(const Eigen::VectorXd& raw, int n, const RawOptions& options);
 Mixer raw_bistochastic(const Eigen::VectorXd& raw, int n, const RawOptions& options);
@@ -32,11 +36,15 @@ Mixer raw_rotation(const Eigen::VectorXd& raw, int n, const RawOptions& options)
 Mixer raw_spectral_sphere(const Eigen::VectorXd& raw, int n, const RawOptions& options);
 Mixer raw_householder(const Eigen::VectorXd& raw, int n, const RawOptions& options);
 Mixer raw_grassmann(const Eigen::VectorXd& raw, int n, const RawOptions& options);
+/// \endcond
 
 // Maps that layouts of weight files share.
 
+/// 1/(1 + e^{−x}).
 double sigmoid(double x);
+/// The same of every entry.
 Eigen::VectorXd sigmoid(const Eigen::VectorXd& x);
+/// ln(1 + e^x).
 double softplus(double x);
 /// raw, laid out by rows.
 Eigen::MatrixXd by_rows(const Eigen::VectorXd& raw, int rows, int columns);

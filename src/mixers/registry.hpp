@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The one table of mixer families: names, how they are drawn, how they are read from raw numbers.
+
 #include "mixers/family.hpp"
 #include "random/stream.hpp"
 #include "mixers/raw.hpp"
@@ -14,18 +17,18 @@ namespace spectra::mixers {
 /// A family of mixers: everything that drawing, weight files and training know of it by name. To add one, write its
 /// file, its entry in registry.cpp and, where it is trained, its module in train/modules/mixer.cpp.
 struct FamilyEntry {
-    std::string_view name;
+    std::string_view name;  ///< as users and files write it
     std::string_view alias = {};  ///< another name that files use
 
-    // Drawn from a seed, where `draw` is set.
-    Family family = Family::identity;
+    Family family = Family::identity;           ///< where it can be drawn
     std::vector<std::string_view> fields = {};  ///< of the Recipe that it uses
+    /// Draws one; null where it is only read from raw numbers.
     Mixer (*draw)(const Recipe& recipe, int n, random::Stream& stream) = nullptr;
     /// Throws std::invalid_argument, naming the field, where the recipe cannot be drawn at size n. Null: any can.
     void (*check)(const Recipe& recipe, int n) = nullptr;
 
-    // Read from the raw numbers of a trained model, where `from_raw` is set.
     std::uint64_t (*raw_count)(std::uint64_t n) = nullptr;  ///< of n streams; null where it does not tell n
+    /// Reads one from the raw numbers of a trained model; null where it is only drawn.
     Mixer (*from_raw)(const Eigen::VectorXd& raw, int n, const RawOptions& options) = nullptr;
 
     bool trained = false;  ///< train has a module of it (train/modules/mixer.hpp)
@@ -37,8 +40,9 @@ const std::vector<FamilyEntry>& registry();
 /// The family of that name or alias, or null.
 const FamilyEntry* find_entry(std::string_view name);
 
-/// The names of the families that can be drawn, and of those that can be read from raw numbers.
+/// The names of the families that can be drawn.
 std::vector<std::string> drawn_names();
+/// The names of those that can be read from raw numbers.
 std::vector<std::string> raw_names();
 
 /// n, from the number of raw values. Nothing where no n has so many; nothing for grassmann either: its rank is free,

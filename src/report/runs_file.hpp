@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Results of many networks in one file, and their summary.
+
 #include "report/report.hpp"
 
 #include <filesystem>
@@ -24,36 +27,42 @@ namespace spectra::report {
 
 /// The location of the results of one network.
 struct StoredRun {
-    std::string name;
-    std::filesystem::path file;
+    std::string name;            ///< of the network
+    std::filesystem::path file;  ///< a result file, or a file of many
     std::string group = {};  ///< "runs/<name>"; empty: the whole file
 };
 
 /// One network of many: a row of the summary.
 struct Run {
-    std::string name;
-    std::string title, mixer, branch, activation;
-    int depth = 0, streams = 0, width = 0;
+    std::string name;        ///< "cayley-L10-noise0.05-seed1"
+    std::string title;       ///< one line
+    std::string mixer;       ///< a family, or a file
+    std::string branch;      ///< its kind
+    std::string activation;  ///< of an activation branch; else empty
+    int depth = 0;           ///< L
+    int streams = 0;         ///< n
+    int width = 0;           ///< p
     double noise = 0;  ///< Σ σ_l², to twelve digits
-    std::uint64_t seed = 1;
+    std::uint64_t seed = 1;  ///< of everything random
     bool certified = true;            ///< everything that can be certified
     std::vector<std::string> doubts;  ///< what is not certified: "ov", "green", …
-    int samples = 0;
-    SourceMetrics metrics;
-    PairAgreement agreement;
+    int samples = 0;  ///< simulated; 0: none
+    SourceMetrics metrics;  ///< of every law
+    PairAgreement agreement;  ///< of every pair of laws
 };
 
 /// A run that ended without results, and the reason.
 struct FailedRun {
-    std::string name, reason;
+    std::string name;    ///< of the network
+    std::string reason;  ///< in one line
 };
 
 /// All results of a command over many networks.
 struct RunsReport {
-    Provenance provenance;
-    std::vector<Run> runs;
-    std::vector<FailedRun> failed;
-    std::vector<std::string> files;
+    Provenance provenance;  ///< of the whole file
+    std::vector<Run> runs;  ///< in the requested order
+    std::vector<FailedRun> failed;  ///< networks without results
+    std::vector<std::string> files;  ///< written, in order
 };
 
 /// The description (Provenance) that is stored with a run. Nothing if the run does not exist, or its file

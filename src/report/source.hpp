@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Who found a law: a theory, the simulation, or a measured model.
+
 #include "dyson/law/theory.hpp"
 #include "spectrum/spectrum.hpp"
 
@@ -22,19 +25,25 @@ std::optional<Source> find_source(std::string_view name);
 /// "operator-valued theory", "scalar theory", "simulation".
 std::string long_name(Source source);
 
+/// The source of a theory.
 Source source_of(dyson::Method method);
 
 /// Two sources that are compared.
 struct SourcePair {
-    Source first = Source::ov, second = Source::montecarlo;
+    Source first = Source::ov;           ///< one
+    Source second = Source::montecarlo;  ///< the other
+    /// In the order users see them.
     auto operator<=>(const SourcePair&) const = default;
 };
 
 /// "ov_montecarlo".
 std::string name(const SourcePair& pair);
+/// The pair of that name, or nothing.
 std::optional<SourcePair> find_pair(std::string_view name);
 
+/// Metrics by source.
 using SourceMetrics = std::vector<std::pair<Source, Metrics>>;
+/// Distances by pair of sources.
 using PairAgreement = std::vector<std::pair<SourcePair, Agreement>>;
 
 /// The value of a key, or null.

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// A small table, for a page, a paper or a program.
+
 #include <string>
 #include <variant>
 #include <vector>
@@ -7,6 +10,7 @@
 /// A small table, for a page, a paper or a program.
 namespace spectra::report {
 
+/// One column of a table.
 struct TableColumn {
     std::string name;     ///< for programs: "ov_window"
     std::string heading;  ///< for people: "in window"
@@ -14,11 +18,14 @@ struct TableColumn {
     std::variant<std::vector<std::string>, std::vector<double>> cells;
 };
 
+/// A table: columns side by side, and notes below it.
 struct Table {
-    std::vector<TableColumn> columns;
+    std::vector<TableColumn> columns;  ///< from left to right
     std::vector<std::string> notes;  ///< sentences below it
 
+    /// Number of rows.
     std::size_t rows() const;
+    /// Whether a column holds numbers.
     bool is_number(std::size_t column) const;
     /// The cell as text: numbers in less than `width` characters.
     std::string cell(std::size_t row, std::size_t column, std::size_t width = 9) const;
@@ -26,6 +33,7 @@ struct Table {
 
 /// Comma-separated: one line of names, one line per row, numbers with all digits; no notes.
 std::string to_csv(const Table& table);
+/// A Markdown table, the notes below it.
 std::string to_markdown(const Table& table);
 /// A tabular environment that needs no package, the notes as comments.
 std::string to_latex(const Table& table);

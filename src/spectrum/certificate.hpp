@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// What was checked of a law, to which limit, and the verdict.
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,12 +24,13 @@ struct Check {
     double found = 0;     ///< NaN never holds
     std::string failure;  ///< one line for where it does not hold
 
+    /// Whether it does.
     bool holds() const { return found <= limit; }
 };
 
 /// What was checked of a result, and the verdict. The defaults mean that nothing was.
 struct Certificate {
-    bool certified = false;
+    bool certified = false;              ///< the verdict
     std::string message = "not solved";  ///< "certified", or one line that says why it is not
     std::vector<Check> checks = {};      ///< in the order they were made
 

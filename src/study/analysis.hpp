@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Theory and simulation of one network, written and drawn: what the program spectra does by default.
+
 #include "report/report.hpp"
 #include "study/build_network.hpp"
 #include "study/observer.hpp"
@@ -15,11 +18,11 @@ namespace spectra::study {
 
 /// A request with its network: whatever can be refused has been.
 struct Analysis {
-    DescribedNetwork described;
-    std::vector<dyson::Method> methods;
-    montecarlo::Options simulation;
-    /// Samples that exist already, and where a long simulation is saved while it runs; may be empty.
-    std::optional<montecarlo::Simulation> done = {};
+    DescribedNetwork described;                       ///< the network
+    std::vector<dyson::Method> methods;               ///< theories to solve
+    montecarlo::Options simulation;                   ///< how to simulate
+    std::optional<montecarlo::Simulation> done = {};  ///< samples that exist already
+    /// Where a long simulation is saved while it runs; may be empty.
     std::function<void(const report::Report&)> save = {};
 };
 

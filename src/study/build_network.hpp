@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Builds a network from its description: a family or files of mixers, sizes, and a branch.
+
 #include "mixers/mixer.hpp"
 #include "network/network.hpp"
 #include "study/request.hpp"

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Compares mixers over depths: two figures and a ranked table.
+
 #include "report/table.hpp"
 #include "study/sweep.hpp"
 
@@ -11,15 +14,17 @@ namespace spectra::study {
 /// A grid of networks, by default the one of the figure that compared theory with simulation first, and how it is
 /// shown.
 struct CompareRequest {
+    /// Six mixers at three depths.
     CompareRequest();
 
     SweepRequest grid;  ///< figures: grid.each.plots
-    std::vector<std::string> tables{"md", "csv", "tex"};
-    bool grey = false;
+    std::vector<std::string> tables{"md", "csv", "tex"};  ///< formats of the ranked table
+    bool grey = false;  ///< figures in grey
 };
 
+/// A compared grid.
 struct Comparison {
-    SweepOutcome outcome;
+    SweepOutcome outcome;  ///< of the grid
     report::Table table;  ///< ranked; empty where the grid was not finished
 };
 

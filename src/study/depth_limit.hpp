@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// How deep a network can go before its singular values collapse.
+
 #include "report/report.hpp"
 #include "study/observer.hpp"
 #include "study/request.hpp"

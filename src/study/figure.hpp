@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Draws the figures of the catalogue, each with its numbers in a file beside it.
+
 #include "report/report.hpp"
 #include "study/figure_request.hpp"
 #include "study/figures/figures.hpp"
@@ -15,9 +18,9 @@ namespace spectra::study {
 
 /// A figure with its numbers, on the disk.
 struct DrawnFigure {
-    std::string name;
-    Drawing drawing;
-    std::vector<std::string> files;
+    std::string name;                ///< of the catalogue
+    Drawing drawing;                 ///< with its numbers
+    std::vector<std::string> files;  ///< written
 };
 
 /// Draws a figure of the catalogue (figures.hpp), or all of them, each with its numbers beside it

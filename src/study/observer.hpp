@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Progress, warnings and a way to stop, for long studies.
+
 #include <atomic>
 #include <stdexcept>
 #include <functional>
@@ -29,12 +32,14 @@ public:
         static const std::atomic<bool> never{false};
         return never;
     }
+    /// Whether it should.
     bool stopped() const { return stop().load(); }
 };
 
 /// Thrown where a study was stopped and nothing of it can be kept.
 struct Stopped {};
 
+/// Throws Stopped where the observer stops.
 inline void throw_if_stopped(const Observer& observer) {
     if (observer.stopped()) throw Stopped{};
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Names of the files that a study writes, and checks that it may write them.
+
 #include <filesystem>
 #include <string>
 #include <vector>

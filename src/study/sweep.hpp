@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Analyses a grid of networks into one result file, and can be stopped and resumed.
+
 #include "report/runs_file.hpp"
 #include "study/grid.hpp"
 #include "study/observer.hpp"
@@ -18,9 +21,11 @@ struct GridOutput {
     std::function<void(report::RunsReport& report)> write;
 };
 
+/// How a grid ended.
 struct SweepOutcome {
     report::RunsReport report;           ///< of the first process, where the grid was finished
-    std::size_t networks = 0, kept = 0;  ///< of the grid, and of these on the disk
+    std::size_t networks = 0;            ///< of the grid
+    std::size_t kept = 0;                ///< of these on the disk
     bool stopped = false;                ///< before it was finished: the same request continues from what is kept
     bool first = true;                   ///< of several processes
 };

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Measures trained models, predicts them by theory and judges them.
+
 #include "study/observer.hpp"
 #include "study/validate_request.hpp"
 #include "validation/validation.hpp"
@@ -23,10 +26,12 @@ bool needs_a_model(const ValidateRequest& request);
 /// std::invalid_argument for modules that touch files (weightfile::refuse_unsafe_script).
 std::vector<std::string> scripts_to_run(const ValidateRequest& request);
 
+/// What was found of all files.
 struct Validated {
     std::vector<validation::Validation> all;  ///< one per file, unless it was stopped
     std::vector<std::string> files;           ///< written
-    bool pass = true, certified = true;       ///< all of them
+    bool pass = true;                         ///< every verdict is positive
+    bool certified = true;                    ///< every prediction is
 };
 
 /// Measures each model, predicts it, judges it, writes its result file and figures. Without a measurer, files that need

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// What can be asked of trained models.
+
 #include "validation/requirements.hpp"
 
 #include <cstdint>
@@ -11,28 +14,31 @@ namespace spectra::study {
 
 /// The validation of trained models. What is empty was not given.
 struct ValidateRequest {
-    std::vector<std::string> files;
+    std::vector<std::string> files;  ///< weight files, checkpoints, TorchScript modules
     std::optional<std::string> layout;  ///< a name, or a map's file (.json)
     std::optional<std::string> input;   ///< a tensor's file
     std::vector<std::int64_t> shape;    ///< of a drawn input for TorchScript
-    std::optional<int> inputs;
+    std::optional<int> inputs;  ///< how many, pooled; none: default_inputs
     std::optional<int> token;  ///< from 0; none: the last
-    bool all_tokens = false;
+    bool all_tokens = false;  ///< the Jacobian of all tokens together
     std::optional<std::string> at;  ///< zero or data
-    std::optional<double> noise;
-    std::optional<std::vector<validation::Requirement>> require;
-    bool list = false;
+    std::optional<double> noise;  ///< total branch variance assumed for weight files
+    std::optional<std::vector<validation::Requirement>> require;  ///< what must hold; none: the defaults
+    bool list = false;  ///< only list what is inside the files
     bool run_script = false;  ///< TorchScript modules may be run
-    std::string device = "auto";
-    std::string precision = "f64";
-    std::uint64_t seed = 1;
+    std::string device = "auto";  ///< auto, cpu or cuda
+    std::string precision = "f64";  ///< f64 or f32
+    std::uint64_t seed = 1;  ///< of what is drawn
 
-    std::optional<std::string> out;
-    std::vector<std::string> plot{"png"};
-    bool force = false, json = false, quiet = false;
-    std::optional<int> threads;
+    std::optional<std::string> out;  ///< stem of the files to write
+    std::vector<std::string> plot{"png"};  ///< formats of the figures
+    bool force = false;          ///< replace files not written by spectra
+    bool json = false;           ///< for programs: print JSON
+    bool quiet = false;          ///< for programs: no progress line
+    std::optional<int> threads;  ///< none: all cores
 };
 
+/// Inputs of a validation.
 inline constexpr int default_inputs = 8;
 
 /// Throws std::invalid_argument where the fields contradict each other.

@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// Quantiles of the operator-valued law, without the law as a whole.
+
 #include "network/network.hpp"
 
 #include <functional>
@@ -12,7 +15,8 @@ namespace spectra::dyson {
 /// smaller of u and 1 − u.
 struct Quantiles {
     std::vector<double> log_s;  ///< one per share
-    int points = 0, uncertified = 0;
+    int points = 0;             ///< solved
+    int uncertified = 0;        ///< of these, without a certificate
 };
 /// `before_point` is called before every point and may throw to stop.
 Quantiles quantiles(const Network& network, const std::vector<double>& shares,

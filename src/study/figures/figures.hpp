@@ -1,5 +1,8 @@
 #pragma once
 
+/// \file
+/// The catalogue of figures.
+
 #include "study/observer.hpp"
 #include "study/figure_request.hpp"
 #include "plot/figure.hpp"
@@ -12,17 +15,21 @@
 /// drawn is what is written.
 namespace spectra::study {
 
+/// A figure with its numbers.
 struct Drawing {
-    plot::Figure figure;
-    int points = 0, uncertified = 0;                           ///< of theory
+    plot::Figure figure;                                       ///< what is drawn
+    int points = 0;                                            ///< of theory
+    int uncertified = 0;                                       ///< of these, without a certificate
     std::vector<std::pair<std::string, double>> numbers = {};  ///< what the figure says in single numbers
     std::vector<std::string> remarks = {};                     ///< lines for the terminal
 };
 
+/// An entry of the catalogue.
 struct FigureKind {
-    std::string name;
+    std::string name;                 ///< as users type it
     std::string shows;                 ///< one line
     std::vector<std::string> fields;  ///< of the request's network and simulation that it uses, besides the seed
+    /// Computes and describes it.
     Drawing (*draw)(const FigureRequest&, Observer&);
     bool reads_files = false;  ///< that spectra train wrote
 };
@@ -30,6 +37,7 @@ struct FigureKind {
 /// All of them, in the order users see.
 const std::vector<FigureKind>& figure_kinds();
 
+/// \cond INTERNAL
 Drawing draw_bands(const FigureRequest& request, Observer& observer);
 Drawing draw_collapse(const FigureRequest& request, Observer& observer);
 Drawing draw_rank(const FigureRequest& request, Observer& observer);
@@ -41,5 +49,6 @@ Drawing draw_rollout(const FigureRequest& request, Observer& observer);
 Drawing draw_width(const FigureRequest& request, Observer& observer);
 Drawing draw_cost(const FigureRequest& request, Observer& observer);
 Drawing draw_training(const FigureRequest& request, Observer& observer);
+/// \endcond
 
 }  // namespace spectra::study
