@@ -2,7 +2,7 @@
 // branch, one, two and ten layers.
 //
 // The expectation of a distance comes from simulations of smaller widths with other seeds
-// (montecarlo/expected.hpp), not from the theory. Each distance must lie within three of its deviations. The
+// (montecarlo/finite_size.hpp), not from the theory. Each distance must lie within three of its deviations. The
 // deviations are meant to be safe: over these networks differences have a root mean square of 0.6 to 0.7 of
 // them, so that none of some hundred comparisons should be near three.
 

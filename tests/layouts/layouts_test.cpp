@@ -106,7 +106,7 @@ TEST(Layouts, MixersAreThoseThatTheModelsCodeApplies) {
 
 TEST(Layouts, OfFilesThatTorchWritesNow) {
     const TemporaryFolder folder;
-    ASSERT_EQ(spectra::testing::run_torch_script("trained/write_layouts.py", folder.path()), "");
+    ASSERT_EQ(spectra::testing::run_torch_script("layouts/write_layouts.py", folder.path()), "");
     expect_files(folder.path());
 }
 

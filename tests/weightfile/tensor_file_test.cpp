@@ -85,7 +85,7 @@ TEST(TensorFile, FilesThatTorchWroteHoldWhatItSays) {
 
 TEST(TensorFile, FilesThatTorchWritesNow) {
     const TemporaryFolder folder;
-    ASSERT_EQ(spectra::testing::run_torch_script("checkpoint/write_checkpoints.py", folder.path()), "");
+    ASSERT_EQ(spectra::testing::run_torch_script("weightfile/write_checkpoints.py", folder.path()), "");
     expect_files(folder.path(), 12);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes data/tasks/*.json with NumPy: python3 tests/train/tasks/reference.py data/tasks
+"""Writes data/tasks/*.json with NumPy: python3 tests/tasks/reference.py data/tasks
 
 numpy_legacy.json  calls of numpy.random's legacy functions and what they returned, in order
 first_values.json  states of the tasks before they are rounded to float, by full matrix products
@@ -14,7 +14,7 @@ import sys
 
 import numpy as np
 
-SOURCE = f"NumPy {np.__version__}, tests/train/tasks/reference.py"
+SOURCE = f"NumPy {np.__version__}, tests/tasks/reference.py"
 
 
 def call(name, count=1, **arguments):
