@@ -46,7 +46,8 @@ void add_measurement_options(CLI::App& app, ValidateRequest& r) {
             for (const auto& part : split(text, ','))
                 r.shape.push_back(to_integer(name, part, 1, std::int64_t{1} << 30));
         });
-    add.integer("--inputs", "K", "8", "number of inputs; their singular values are pooled", r.inputs, 1, 10000);
+    add.integer("--inputs", "K", "8", "number of inputs; their singular values are pooled", r.inputs, 1,
+                10000);
     add("--token", "last|K|all", "last",
         "which state: of the last token, of token K (from 0), or of all together",
         [&r](const auto& name, const auto& text) {
@@ -55,7 +56,8 @@ void add_measurement_options(CLI::App& app, ValidateRequest& r) {
                 r.token = static_cast<int>(to_integer(name, text, 0, 1 << 20));
         });
     add.choice("--device", "auto", "where the model runs", r.device, {"auto", "cpu", "cuda"});
-    add.choice("--precision", "f64", "of the model: f64 converts it, f32 leaves it as it is", r.precision, {"f64", "f32"});
+    add.choice("--precision", "f64", "of the model: f64 converts it, f32 leaves it as it is", r.precision,
+               {"f64", "f32"});
     add("--seed", "N", "1", "random seed",
         [&r](const auto& name, const auto& text) { r.seed = to_seed(name, text); });
     add.integer("--threads", "N", "all cores", "threads on the CPU", r.threads, 1, 4096);

@@ -6,7 +6,7 @@
 
 namespace spectra::cli {
 
-/// TorchScript modules among the files are programs that run with the user's permissions. Without --run-script, asks at
+/// TorchScript modules among the files are programs that run with the user's rights. Without --run-script, asks at
 /// a terminal and returns true if the answer is yes; throws std::invalid_argument if it is no, without a terminal, and
 /// for modules that access files.
 bool confirm_scripts(const study::ValidateRequest& request);

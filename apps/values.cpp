@@ -184,7 +184,8 @@ std::vector<std::string> to_choices(const std::string& option, const std::string
     with_none.emplace_back("none");
     std::vector<std::string> chosen;
     for (const auto& part : split(text, ',')) {
-        if (to_choice(option, part, with_none) == "none") refuse(option, text, "'none' cannot be combined with other values");
+        if (to_choice(option, part, with_none) == "none")
+            refuse(option, text, "'none' cannot be combined with other values");
         if (std::find(chosen.begin(), chosen.end(), part) == chosen.end()) chosen.push_back(part);
     }
     return chosen;

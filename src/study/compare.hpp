@@ -29,8 +29,8 @@ struct Comparison {
 };
 
 /// A grid of networks (run_grid) as two figures, over s and over ln s, and a ranked table. Networks that are
-/// already in the result file are not computed again: another figure or table costs nothing. Throws std::invalid_argument
-/// before anything is computed or written.
+/// already in the result file are not computed again: another figure or table costs nothing. Throws
+/// std::invalid_argument before anything is computed or written.
 Comparison compare(const CompareRequest& request, const std::string& command, Observer& observer);
 
 }  // namespace spectra::study

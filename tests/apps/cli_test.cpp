@@ -214,7 +214,8 @@ TEST_F(Cli, RefusesBranchOptionsThatDoNotApply) {
     both({"--branch", "isotropic", "--pre", "mean"},
          {"--branch isotropic cannot be combined with --pre", "hyper-connection, tied"});
     both({"--branch", "activation", "--post", "mean"}, {"--branch activation cannot be combined with --post"});
-    both({"--branch", "activation", "--branch-law", "law.json"}, {"--branch activation cannot be combined with --branch-law"});
+    both({"--branch", "activation", "--branch-law", "law.json"},
+         {"--branch activation cannot be combined with --branch-law"});
     both({"--branch", "tied", "--branch-law", "law.json"}, {"--branch-law", "isotropic, hyper-connection"});
     both({"--branch-law", "law.json", "--noise", "1"}, {"--branch-law cannot be combined with --noise", "variance"});
     both({"--branch-law", "law.json", "--sigma2", "1"}, {"--branch-law cannot be combined with --sigma2", "variance"});
