@@ -41,7 +41,7 @@ void print_report(const study::Request& request, const report::Report& report) {
     }
 }
 
-/// Says what is left uncertified; true where something is.
+/// Reports what is not certified; true if anything is not.
 bool warn_of_uncertified(const report::Report& report) {
     bool any = false;
     for (const auto& theory : report.theories) {
@@ -53,7 +53,7 @@ bool warn_of_uncertified(const report::Report& report) {
     if (report.sensitivity) {
         for (const auto& [name, sensitivity] : report.sensitivity->by_name()) {
             if (sensitivity->certified) continue;
-            print_error(fmt::format("--sensitivity: that of {} is not certified", name));
+            print_error(fmt::format("--sensitivity: the derivative of {} is not certified", name));
             any = true;
         }
     }

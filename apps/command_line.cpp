@@ -30,7 +30,7 @@ namespace spectra::cli {
 
 namespace {
 
-/// The program's app and what its options fill.
+/// The program's command line and the requests that its options fill.
 struct CommandLine {
     study::Request request;
     study::DepthLimitRequest depth_request;
@@ -53,7 +53,7 @@ struct CommandLine {
     CLI::App* man = nullptr;
 
     CommandLine() {
-        // Unknown words are kept, so that they can be answered with the nearest name.
+        // Unknown words are kept, so that the error message can suggest the nearest name.
         app.allow_extras();
         app.require_subcommand(0, 1);
         app.set_help_flag();
@@ -81,12 +81,12 @@ struct CommandLine {
         add_options(*train, train_request);
         validate = add_command("validate", "measure a trained model's isometry against theory");
         add_options(*validate, validate_request);
-        info = add_command("info", "say what a result file holds");
+        info = add_command("info", "describe a result file");
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
-        completion = add_command("completion", "print the completion script of a shell");
+        completion = add_command("completion", "print a shell completion script");
         completion->add_option("SHELL", shell, "the shell")->type_name("bash|zsh");
-        man = add_command("man", "print the manual page, of all or of one command");
-        man->add_option("[COMMAND]", page, "whose page")
+        man = add_command("man", "print the manual page of spectra or of one command");
+        man->add_option("[COMMAND]", page, "the command")
             ->type_name(fmt::format("{}", fmt::join(command_names(), "|")));
         for (auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
             command->set_help_flag("--help,-h", "this page")->group("About");
@@ -144,10 +144,10 @@ void refuse_extras(const CommandLine& line) {
         const std::string name = option->get_name(false, false);
         const auto own = option_names(*command);
         if (std::find(own.begin(), own.end(), name) != own.end())
-            throw std::invalid_argument(fmt::format("{}: accepted behind the command: spectra {} {} …", name,
+            throw std::invalid_argument(fmt::format("{}: must come after the command: spectra {} {} …", name,
                                                     command->get_name(), name));
         throw std::invalid_argument(
-            fmt::format("{} and {} do not go together: the option is for analysing a network", name,
+            fmt::format("{} cannot be combined with {}: it only applies to analysing a network", name,
                         command->get_name()));
     }
 }
@@ -170,7 +170,7 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
     if (line.validate->parsed()) {
         check_conflicts(line.validate_request);
         if (!torch.measure && study::needs_a_model(line.validate_request)) {
-            // Asked once, here: no need for Torch to be refused.
+            // Ask once, here: a refusal does not need Torch.
             const bool confirmed = confirm_scripts(line.validate_request);
             start_torch_program(confirmed ? with_word(arguments, "--run-script").data() : arguments);
         }
@@ -182,7 +182,7 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
     if (line.sweep->parsed()) return sweep(line.sweep_request, command);
     if (line.info->parsed()) {
         if (line.info_file.empty())
-            throw std::invalid_argument("info: which file? accepted: spectra info FILE.h5");
+            throw std::invalid_argument("info: which file? use spectra info FILE.h5");
         return info(line.info_file);
     }
     if (line.completion->parsed()) {
@@ -198,7 +198,7 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
     return analyse(line.request, command);
 }
 
-/// What was typed, quoted so that a shell would read it the same way.
+/// The command as typed, quoted for a shell.
 std::string typed(int argc, char** argv) {
     std::string command = "spectra";
     for (int k = 1; k < argc; ++k) {
@@ -233,7 +233,7 @@ int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
         const std::string message = error.what();
         const bool twice = message.find("received") != std::string::npos;
         throw std::invalid_argument(message.substr(0, message.find(':')) +
-                                    (twice ? ": given more than once" : ": its value is missing"));
+                                    (twice ? ": given more than once" : ": requires a value"));
     } catch (const CLI::ParseError& error) {
         throw std::invalid_argument(error.what());
     }

@@ -47,13 +47,13 @@ std::string message_of(const std::exception& error) {
 
 namespace {
 
-/// In a run of several processes the first one speaks.
+/// In a run of several processes only the first one prints.
 bool speaks() {
     static const bool first = parallel::launch().rank == 0;
     return first;
 }
 
-/// Length of the colour code that begins `text` ("\x1b[1;36m"); 0 where none does.
+/// Length of the colour code that begins `text` ("\x1b[1;36m"); 0 if there is none.
 std::size_t colour_code(std::string_view text) {
     if (!text.starts_with("\x1b[")) return 0;
     const auto end = text.find_first_not_of("0123456789;", 2);
@@ -75,8 +75,8 @@ std::string printable_page(std::string_view page) {
 }  // namespace
 
 void print_error(std::string_view message) {
-    // A process that was told it is not the first one reports its own errors all the same: the first one may not
-    // exist (the launcher's variables outlive it in shells it started).
+    // Other processes report their own errors too: the first one may not exist (shells started by a launcher keep
+    // its variables after it has ended).
     const auto [rank, size] = parallel::launch();
     const std::string who = speaks() ? "" : fmt::format("process {} of {}: ", rank + 1, size);
     const std::string line = "spectra: " + who + one_line(message) + "\n";

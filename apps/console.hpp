@@ -26,19 +26,19 @@ std::string message_of(const std::exception& error);
 /// "spectra: <message>" on standard error.
 void print_error(std::string_view message);
 
-/// Writes to standard output and flushes. Throws std::runtime_error where it cannot (a full disk). Colour codes are
-/// kept in pages, which have cleaned the text between them (report::Page).
+/// Writes to standard output and flushes. Throws std::runtime_error if it cannot (a full disk). Colour codes are
+/// kept in pages, which clean the text between them (report::Page).
 enum class Colours { escaped, kept };
 void print(std::string_view text, Colours colours = Colours::escaped);
 
 /// A JSON object on lines of its own. Text that is not UTF-8 is shown with U+FFFD.
 void print_json(const nlohmann::ordered_json& object);
 
-/// A question on standard error, answered at the terminal: true for y or yes. False without asking where nobody sits
-/// there (standard input or error is no terminal).
+/// A question on standard error, answered at the terminal: true for y or yes. False without asking if standard
+/// input or error is not a terminal.
 bool ask(std::string_view question);
 
-/// Columns of the terminal on standard output, within 80 to 100; 100 where there is none.
+/// Columns of the terminal on standard output, within 80 to 100; 100 if there is none.
 int page_columns();
 
 /// Standard output is a terminal that is not dumb, and NO_COLOR is not set.
@@ -47,8 +47,8 @@ bool use_colour();
 /// "850 ms", "12 s", "3 min 20 s", "2 h 5 min".
 std::string duration_text(double seconds);
 
-/// What is going on, in one line of standard error that is rewritten in place; nothing where that is no
-/// terminal. The line is gone when the object is.
+/// What is going on, in one line of standard error that is rewritten in place; prints nothing if that is
+/// not a terminal. The destructor clears the line.
 class Progress final : public study::Observer {
 public:
     explicit Progress(bool wanted);
@@ -60,9 +60,9 @@ public:
     void stage(const std::string& name) override;
     /// `done` of `total` of the stage: "simulating 43/100, 2 s left".
     void update(int done, int total) override;
-    /// Words of the stage's own, at most ten times a second.
+    /// Free text for the stage, shown at most ten times per second.
     void say(const std::string& words);
-    /// Prints it as an error, above the line.
+    /// Prints the message as an error, above the line.
     void warn(const std::string& message) override;
     /// Ctrl-C was pressed (interrupt.hpp).
     const std::atomic<bool>& stop() const override;

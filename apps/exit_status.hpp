@@ -2,7 +2,7 @@
 
 namespace spectra::cli {
 
-/// What the program's exit status says.
+/// The program's exit statuses.
 enum ExitStatus : int {
     done = 0,
     verdict_negative = 1,   ///< done, and what was required does not hold

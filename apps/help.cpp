@@ -17,7 +17,7 @@ constexpr std::size_t page_width = 96;
 constexpr std::size_t left_column = 31;
 constexpr std::size_t longest_value = 44;
 
-/// Stands for a blank at which a line is not broken.
+/// Marks a non-breaking space.
 constexpr char unbroken = '\x1f';
 
 /// Characters, not bytes.
@@ -43,7 +43,7 @@ std::string entry(const std::string& left, const std::string& right) {
     std::size_t begin = 0;
     while (begin < right.size()) {
         auto end = std::min(right.find(' ', begin), right.size());
-        // What fits no line is broken behind a comma.
+        // A word too long for a line is broken after a comma.
         if (end - begin > page_width - left_column) {
             const auto comma = right.rfind(',', begin + page_width - left_column - 1);
             if (comma != std::string::npos && comma > begin) end = comma + 1;
@@ -64,7 +64,7 @@ std::string entry(const std::string& left, const std::string& right) {
     return page;
 }
 
-/// A positional in a line of usage: what is accepted, or its name where that is a long list.
+/// A positional in the usage line: its accepted values, or its name where that list is long.
 std::string placeholder(const CLI::Option& option) {
     const std::string value = option.get_type_name();
     return value.empty() || length(value) > longest_value ? option.get_name(true) : value;
@@ -89,7 +89,7 @@ ShownOption shown(const CLI::Option& option) {
         if (is_long)
             result.description += ": " + fmt::format("{}", fmt::join(CLI::detail::split(value, '|'), ", "));
     } else if (option.get_expected_min() > 0) {
-        // The description has the names of a long list.
+        // The description lists the names where there are many.
         result.value = !is_long ? value : value.ends_with("FILE") ? "NAME|FILE" : "NAME";
     }
     return result;
@@ -103,7 +103,7 @@ std::string page_entry(const ShownOption& option) {
     return entry(left, option.description + " [default:" + unbroken + initial + "]");
 }
 
-/// Options without which a command cannot do anything.
+/// Options that a command requires.
 std::string needed_options(const std::string& command) {
     if (command == "depth-limit") return " --mixer NAME|FILE";
     if (command == "sweep") return " --mixers NAME,NAME…";
@@ -155,24 +155,24 @@ std::vector<Entry> examples(const CLI::App& app) {
         {"spectra --mixer bistochastic --branch hyper-connection --depth 20",
          "a branch that reads one mix of the streams"},
         {"spectra --mixer orthogonal --theory none --samples 0 --omega \"0.3+0.05i,1+0.01i\" --json",
-         "g at two points, for a machine to read"},
+         "g at two points, as JSON"},
         {"spectra --mixer cayley --sensitivity --average 20",
-         "what the metrics depend on, and how far another draw of the mixers could be"},
+         "what the metrics depend on, and how much they vary between draws of the mixers"},
         {"spectra compare", "six mixers at three depths: two figures, a ranked table, spectra-compare.h5"},
         {"spectra compare --mixers cayley,my-mixers.csv --depths 10,50 --plot pdf --table tex",
-         "your own, for a paper; what is in the file already is not computed again"},
+         "your own mixers, for a paper; networks already in the file are not recomputed"},
         {"spectra figure bands", "one of eleven pictures, with its numbers beside it; spectra figure lists them"},
         {"spectra depth-limit --mixer bistochastic --sigma2 0.005", "how deep these mixers can go"},
         {"spectra sweep --mixers bistochastic,cayley --depths 1,2,10 --noises 0.05,0.2 --seeds 1:5",
-         "sixty networks in one file, with a table; the same command again goes on after a kill"},
+         "sixty networks in one file, with a table; rerun the same command to resume"},
         {"spectra train gyroscope --architecture edelta",
          "a model of the EΔ paper on its task, with trivial predictors beside its loss"},
         {"spectra validate spectra-gyroscope-edelta.ckpt",
-         "is the trained model still an isometry, and does theory say why"},
+         "is the trained model still an isometry, and does theory explain it"},
         {"spectra validate model.safetensors --require \"norm<=1.05\"",
-         "the mixers of a weight file; exit status 1 where they fail"},
-        {"spectra info run1.h5", "what a result file holds"},
-        {"spectra man | man -l -", "the manual page, where it is not installed"},
+         "the mixers of a weight file; exit status 1 if they fail"},
+        {"spectra info run1.h5", "describes a result file"},
+        {"spectra man | man -l -", "the manual page, if it is not installed"},
     };
     if (app.get_parent() == nullptr) return all;
     const std::string begin = app.get_parent()->get_name() + " " + app.get_name();

@@ -14,12 +14,12 @@ struct Entry {
     std::string name, text;
 };
 
-/// An option or positional as help and the manual show it.
+/// An option or positional as shown by help and the manual.
 struct ShownOption {
-    std::string names;        ///< "--depth"; of a positional what stands in its place: "FILE.h5"
-    std::string value;        ///< "L"; none of flags and positionals
+    std::string names;        ///< "--depth"; for a positional its placeholder: "FILE.h5"
+    std::string value;        ///< "L"; empty for flags and positionals
     std::string description;  ///< without the default
-    std::string initial;      ///< the default, "" where there is none
+    std::string initial;      ///< the default, "" if there is none
 };
 
 struct ShownGroup {
@@ -33,7 +33,7 @@ std::vector<ShownGroup> shown_groups(const CLI::App& app);
 /// "spectra info FILE.h5": ways to call the program or one of its commands.
 std::vector<std::string> usage(const CLI::App& app);
 
-/// The commands of the program and what stands behind their names: "info FILE.h5".
+/// The commands of the program with their positionals: "info FILE.h5".
 std::vector<Entry> shown_commands(const CLI::App& app);
 
 /// All of the program, or those of one command.
@@ -41,8 +41,8 @@ std::vector<Entry> examples(const CLI::App& app);
 
 const std::vector<Entry>& exit_statuses();
 
-/// The page of --help: usage, commands, options by group with their defaults, examples; of the program itself
-/// also what its exit status says. At most 100 columns wide.
+/// The page of --help: usage, commands, options by group with their defaults, examples; for the program itself
+/// also its exit status. At most 100 columns wide.
 std::string help_page(const CLI::App& app);
 
 }  // namespace spectra::cli

@@ -4,7 +4,7 @@
 
 namespace spectra::cli {
 
-/// `spectra info FILE.h5`: prints what a result file holds. Returns the exit status.
+/// `spectra info FILE.h5`: describes a result file. Returns the exit status.
 int info(const std::string& file);
 
 }  // namespace spectra::cli

@@ -33,7 +33,7 @@ std::int64_t now() {
 
 void say(std::string_view line) {
     if (!speaks) return;
-    // After the progress line, where there is one.
+    // After the progress line, if any.
     for (const auto part : {std::string_view(at_terminal ? "\n" : ""), line})
         if (write(STDERR_FILENO, part.data(), part.size()) < 0) return;  // nobody listens
 }
@@ -55,7 +55,7 @@ void on_interrupt(int) {
 }
 
 void on_alarm(int) {
-    say("spectra: stopped: it was still busy ten seconds after it was asked to stop\n");
+    say("spectra: stopped: still busy ten seconds after the request to stop\n");
     end();
 }
 

@@ -4,9 +4,9 @@
 
 namespace spectra::cli {
 
-/// From now on the first SIGINT (Ctrl-C) or SIGTERM sets `interrupted()` and says so. The program then ends by itself
-/// with what is done; it is ended, with the exit status of an interrupted run and without temporary files left
-/// behind, by a second signal or ten seconds after the first, whatever it is doing.
+/// From now on the first SIGINT (Ctrl-C) or SIGTERM sets `interrupted()` and prints a message. The program then
+/// ends by itself and keeps what is done. A second signal, or ten seconds, end it at once, with the exit status of
+/// an interrupted run and without temporary files left over.
 void catch_interrupts();
 
 const std::atomic<bool>& interrupted();

@@ -23,34 +23,34 @@ const std::vector<std::string> description{
     "and "
     "draws both.",
     "Without a command it analyses one network, prints a page and writes a result file and a figure. A "
-    "command comes first, its own options behind it.",
+    "command comes first, followed by its own options.",
     "Progress goes to standard error, and only to a terminal. An error is one line: what was wrong, where, "
-    "what is accepted.",
+    "and what to use instead.",
 };
 
 const std::vector<Entry> environment{
-    {"NO_COLOR", "where it is set and not empty, what is printed has no colours"},
+    {"NO_COLOR", "if set and not empty, output has no colours"},
     {"LC_ALL, LC_CTYPE, LANG",
-     "what is printed is in Unicode where the first of them that is set names UTF-8, else in ASCII"},
+     "output is Unicode if the first of these that is set names UTF-8, otherwise ASCII"},
     {"OMP_NUM_THREADS",
-     "threads where --threads is not given; Torch's work in train and validate takes all cores"},
-    {"PATH", "where gnuplot is looked for"},
+     "number of threads without --threads; Torch in train and validate uses all cores"},
+    {"PATH", "where to look for gnuplot"},
     {"OMPI_COMM_WORLD_RANK and _SIZE, PMI_RANK and _SIZE, SLURM_PROCID and SLURM_STEP_NUM_TASKS",
-     "set by mpirun and srun: which of the processes that share the work this one is"},
+     "set by mpirun and srun: the rank of this process and the number of processes"},
 };
 
 const std::vector<Entry> files{
-    {"STEM.h5", "everything a run found, in HDF5; STEM is what --out says. spectra info describes one"},
+    {"STEM.h5", "all results of a run, in HDF5; --out sets STEM. spectra info describes the file"},
     {"STEM.png, STEM.svg, STEM.pdf", "figures, see --plot"},
     {"STEM.md, STEM.csv, STEM.tex", "tables of compare; sweep and train write STEM.csv"},
-    {"STEM.parts", "sweep: networks that are finished, until all are"},
+    {"STEM.parts", "sweep: finished networks, until all are"},
     {"STEM.ckpt, STEM.ckpt.previous", "train: the last two checkpoints, as torch.save writes them"},
-    {"spectra-torch", "beside the program: what train and validate start where they need Torch"},
+    {"spectra-torch", "next to the program: started by train and validate when they need Torch"},
 };
 
 constexpr unsigned no_break = 0xA0;
 
-/// The code point at text[at], which goes on to the next.
+/// The code point at text[at]; advances `at` to the next.
 unsigned code_point(const std::string& text, std::size_t& at) {
     const auto byte = [&](std::size_t k) {
         return static_cast<unsigned>(static_cast<unsigned char>(text[k]));
@@ -63,7 +63,7 @@ unsigned code_point(const std::string& text, std::size_t& at) {
     return point;
 }
 
-/// What groff would turn into a request, an escape or a typographic quote has a name.
+/// Characters that groff would read as a request, an escape or a typographic quote are escaped by name.
 std::string roff_character(unsigned c) {
     switch (c) {
         case '\\':
@@ -97,7 +97,7 @@ std::string italic(const std::string& text) {
     return "\\fI" + roff_text(text) + "\\fP";
 }
 
-/// A title as pages write them.
+/// A title in capitals, as manual pages write it.
 std::string capitals(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -120,7 +120,7 @@ std::string items(const std::string& title, const std::vector<Entry>& entries) {
     return lines;
 }
 
-/// Words to be typed in bold, those that stand for others in italics.
+/// Literal words in bold, placeholders in italics.
 std::string typed_words(const std::string& line) {
     std::vector<std::string> words;
     for (const auto& word : CLI::detail::split(line, ' ')) {
@@ -150,7 +150,7 @@ std::string options(const CLI::App& app) {
     return lines;
 }
 
-/// Of a whole program, whose commands have a section each, or of one command.
+/// The sections of the whole program, one per command, or of one command.
 std::string sections(const CLI::App& app) {
     if (app.get_parent() != nullptr) return section("Options") + options(app);
     std::string lines = section("Description");
@@ -164,7 +164,7 @@ std::string sections(const CLI::App& app) {
     return lines;
 }
 
-/// What whatis(1) shows begins without a capital and has no full stop.
+/// For whatis(1): begins in lower case and has no full stop.
 std::string short_description(const CLI::App& app) {
     std::string text = app.get_description();
     if (text.ends_with('.')) text.pop_back();
@@ -177,7 +177,7 @@ std::string short_description(const CLI::App& app) {
 std::string roff_text(const std::string& text) {
     constexpr std::size_t long_word = 40;
     std::string roff;
-    std::size_t word = 0;  // where the one at hand begins
+    std::size_t word = 0;  // start of the current word
     for (std::size_t at = 0; at < text.size();) {
         const unsigned c = code_point(text, at);
         roff += roff_character(c);

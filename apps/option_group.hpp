@@ -15,11 +15,11 @@
 
 namespace spectra::cli {
 
-/// Adds options of one group whose values are words; what is typed is turned into what it means at once, so
-/// that a mistake is refused by the option's name. Of several names ("--seeds,--seed") that is the first.
+/// Adds the options of one group. Each value is converted while parsing, so that an error message names the
+/// option: the first of several names ("--seeds,--seed").
 ///
-/// `value` shows what is accepted, choices in lower case with | or , between: help and shell completion read
-/// it. `initial` is the default that help shows.
+/// `value` shows the accepted values, choices in lower case separated by | or , for help and shell completion.
+/// `initial` is the default that help shows.
 class OptionGroup {
 public:
     OptionGroup(CLI::App& app, std::string group) : app_(app), group_(std::move(group)) {}
@@ -44,7 +44,7 @@ public:
                 });
     }
 
-    /// 0 or more, unless any number is accepted.
+    /// Must be ≥ 0, unless any number is allowed.
     template <class T>
     void number(const std::string& names, const std::string& value, const std::string& initial,
                 const std::string& description, T& target, bool negative = false) const {
@@ -52,7 +52,7 @@ public:
                 [&target, negative](const std::string& name, const std::string& text) {
                     const double typed = to_number(name, text);
                     if (!negative && typed < 0)
-                        throw std::invalid_argument(fmt::format("{} {}: accepted: 0 or more", name, text));
+                        throw std::invalid_argument(fmt::format("{} {}: must be ≥ 0", name, text));
                     target = typed;
                 });
     }

@@ -23,7 +23,7 @@ void add_options(CLI::App& app, study::CompareRequest& request);
 void add_options(CLI::App& app, study::FigureRequest& request);
 void add_options(CLI::App& app, study::ValidateRequest& request);
 
-/// "--logit-scale" -> "logit_scale": what a library calls what an option sets.
+/// "--logit-scale" -> "logit_scale": the library's field that an option sets.
 inline std::string field_name(const std::string& option) {
     std::string field = option.substr(option.find_first_not_of('-'));
     std::replace(field.begin(), field.end(), '-', '_');

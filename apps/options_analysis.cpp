@@ -26,7 +26,7 @@ int to_int(const std::string& name, const std::string& text, int least, int larg
     return static_cast<int>(to_integer(name, text, least, largest));
 }
 
-/// `sizes`: with depth and width.
+/// `sizes`: also add depth and width.
 void add_network_options(CLI::App& app, Request& r, bool sizes) {
     const OptionGroup add(app, "Network");
     add("--mixer", fmt::format("{}|FILE", fmt::join(family_names(), "|")), "",
@@ -44,15 +44,15 @@ void add_network_options(CLI::App& app, Request& r, bool sizes) {
         add("--width", "p", std::to_string(default_width),
             "width of a stream in the simulation, 1 to 100000; theory is the limit of large p",
             [&r](const auto& name, const auto& text) { r.width = to_int(name, text, 1, max_width); });
-    add("--draws", "independent|shared", "independent", "a mixer drawn for every layer, or one for all",
+    add("--draws", "independent|shared", "independent", "draw one mixer per layer, or one shared by all",
         [&r](const auto& name, const auto& text) {
             r.shared_draws = to_choice(name, text, {"independent", "shared"}) == "shared";
         });
-    add("--seed", "N", "1", "of everything random; the same seed gives the same bits",
+    add("--seed", "N", "1", "random seed; the same seed gives bit-identical results",
         [&r](const auto& name, const auto& text) { r.seed = to_seed(name, text); });
     add("--model", "FILE.json", "",
-        "the whole network from one file instead: streams, depth, mixers, noise; or a weight file "
-        "(docs/layouts.md), its mixers at zero input",
+        "read the whole network from one file: streams, depth, mixers, noise; or a weight file "
+        "(docs/layouts.md), with its mixers at zero input",
         [&r](const auto&, const auto& text) { r.model = text; });
 }
 
@@ -88,7 +88,7 @@ void add_family_options(CLI::App& app, Request& r) {
         [&r](const auto& name, const auto& text) { r.recipe.beta = to_number(name, text); });
     add("--rank", "K", "half of n, rounded up", "grassmann: rank of the projector",
         [&r](const auto& name, const auto& text) { r.recipe.rank = to_int(name, text, 0, any); });
-    add("--permutations", "K", fmt::format("{}", d.permutations), "permutation: how many are mixed",
+    add("--permutations", "K", fmt::format("{}", d.permutations), "permutation: number of permutations mixed",
         [&r](const auto& name, const auto& text) { r.recipe.permutations = to_int(name, text, 1, any); });
 }
 
@@ -99,7 +99,7 @@ StreamWeights to_stream_weights(const std::string& name, const std::string& text
         return {StreamWeights::Choice::given, to_numbers(name, text)};
     } catch (const std::invalid_argument&) {
         throw std::invalid_argument(
-            fmt::format("{} {}: accepted: drawn, mean, or a finite number per stream with commas between",
+            fmt::format("{} {}: must be drawn, mean, or comma-separated finite numbers, one per stream",
                         name, in_quotes(text)));
     }
 }
@@ -107,20 +107,19 @@ StreamWeights to_stream_weights(const std::string& name, const std::string& text
 void add_branch_options(CLI::App& app, Request& r) {
     const OptionGroup add(app, "Branch");
     add("--branch", fmt::format("{}", fmt::join(branch_names(), "|")), default_branch,
-        "the random branch; isotropic: independent Gaussian entries; activation: such entries times slopes "
-        "φ'(h); hyper-connection: one mix of the streams is read, all are written; tied: one isotropic "
-        "branch for "
+        "the random branch; isotropic: independent Gaussian entries; activation: Gaussian entries times slopes "
+        "φ'(h); hyper-connection: reads one mix of the streams, writes all; tied: one isotropic branch for "
         "all layers, or a hyper-connection with --pre or --post",
         [&r](const auto& name, const auto& text) { r.branch = to_choice(name, text, branch_names()); });
     add("--noise", "C", fmt::format("{}", default_noise),
-        "total variance of the branch, L·σ² (activation: L·σ_w²·Eφ'²); every layer has C/L",
+        "total variance of the branch, L·σ² (activation: L·σ_w²·Eφ'²); each layer gets C/L",
         [&r](const auto& name, const auto& text) {
             r.noise = to_number(name, text);
             if (*r.noise < 0)
-                throw std::invalid_argument(fmt::format("{} '{}': accepted: 0 or more", name, text));
+                throw std::invalid_argument(fmt::format("{} '{}': must be ≥ 0", name, text));
         });
     add("--sigma2", "v[,v…]", "",
-        "σ² of every layer instead (activation: σ_w²): one value for all, or L values",
+        "σ² per layer instead of --noise (activation: σ_w²): one value for all, or L values",
         [&r](const auto& name, const auto& text) { r.sigma2 = to_variances(name, text); });
     add("--activation", fmt::format("{}", fmt::join(activation_names(), "|")), default_activation,
         fmt::format("activation: φ, one of {}", fmt::join(activation_names(), ", ")),
@@ -132,16 +131,14 @@ void add_branch_options(CLI::App& app, Request& r) {
         [&r](const auto& name, const auto& text) { r.preactivation_variance = to_variances(name, text); });
     add("--branch-law", "FILE", "",
         "isotropic, hyper-connection: singular values of the branch instead of a Gaussian, one set or one "
-        "per "
-        "layer; JSON, or text with a set a line",
+        "per layer; JSON, or text with one set per line",
         [&r](const auto&, const auto& text) { r.branch_law = text; });
     add("--pre", "drawn|mean|v,v…", "drawn",
-        "hyper-connection, tied: how the streams are read: softmax of N(0, 1) logits from the seed, 1/n, or "
-        "n "
-        "values",
+        "hyper-connection, tied: weights for reading the streams: softmax of N(0, 1) logits drawn from the "
+        "seed, 1/n, or n values",
         [&r](const auto& name, const auto& text) { r.pre = to_stream_weights(name, text); });
     add("--post", "drawn|mean|v,v…", "drawn",
-        "hyper-connection, tied: how they are written: 2/(1 + e⁻ˣ) of such logits, 1, or n values",
+        "hyper-connection, tied: weights for writing them: 2/(1 + e⁻ˣ) of such logits, 1, or n values",
         [&r](const auto& name, const auto& text) { r.post = to_stream_weights(name, text); });
 }
 
@@ -155,7 +152,7 @@ void add_theory_options(CLI::App& app, Request& r) {
     add("--theory", "ov,scalar,s-transform,printed|none", "ov,scalar",
         "ov: the operator-valued chain, exact at every depth; scalar: layers multiplied as free scalars; "
         "s-transform: a second exact method for orthogonal mixers; printed: the source paper's equation (7). "
-        "All but ov know isotropic Gaussian branches only",
+        "All but ov support isotropic Gaussian branches only",
         [&r](const auto& name, const auto& text) {
             constexpr std::array all{dyson::Method::operator_valued, dyson::Method::scalar,
                                      dyson::Method::s_transform, dyson::Method::printed};
@@ -180,20 +177,20 @@ void add_theory_options(CLI::App& app, Request& r) {
             }
             if (!(*r.eta > 0))
                 throw std::invalid_argument(
-                    fmt::format("{} '{}': accepted: auto, or a finite number above 0", name, text));
+                    fmt::format("{} '{}': must be auto, or a finite number above 0", name, text));
         });
-    add("--grid", "MIN:MAX:POINTS[:log]", "adaptive", "singular values at which the density is given",
+    add("--grid", "MIN:MAX:POINTS[:log]", "adaptive", "singular values at which to evaluate the density",
         [&r](const auto& name, const auto& text) { r.grid = to_grid(name, text); });
     add("--omega", "FILE|\"0.3+0.05i,…\"", "",
-        "evaluate g(ω) by the chain at these points too (Im ω > 0), whatever --theory says; a file has one a "
-        "line, or is JSON with [re, im] pairs",
+        "also evaluate g(ω) by the chain at these points (Im ω > 0), whatever --theory is; file: one per "
+        "line, or JSON with [re, im] pairs",
         [&r](const auto& name, const auto& text) { r.omega = to_omega(name, text); });
 }
 
 void add_design_options(CLI::App& app, Request& r) {
     const OptionGroup add(app, "Design");
     add.flag("--sensitivity",
-             "how the metrics of ov change with the noise of every layer and every entry of every mixer",
+             "derivatives of the ov metrics with respect to each layer's noise and each mixer entry",
              r.sensitivity);
     add_average_option(add, r, "mean and spread of ov over K draws of the mixers, 2 to 100000");
 }
@@ -206,27 +203,25 @@ void add_simulation_options(CLI::App& app, Request& r) {
             r.samples_given = true;
         });
     add("--until-error", "E", "",
-        "stop where the standard errors of the mean square (relative), of the shares in [0.75, 1.25] and "
-        "below "
-        "0.1 and of the law (W1 over the rms) have come down to E; --samples at the latest, 1000000 unless "
-        "given",
+        "stop once the standard errors of the mean square (relative), of the shares in [0.75, 1.25] and "
+        "below 0.1 and of the law (W1 over the rms) are at most E; limited by --samples, 1000000 unless given",
         [&r](const auto& name, const auto& text) {
             r.until_error = to_number(name, text);
             if (!(*r.until_error > 0 && *r.until_error < 1))
                 throw std::invalid_argument(
-                    fmt::format("{} '{}': accepted: a number between 0 and 1", name, text));
+                    fmt::format("{} '{}': must be a number between 0 and 1", name, text));
         });
-    add.flag("--resume", "continue the simulation in STEM.h5; from the first sample where there is none",
+    add.flag("--resume", "continue the simulation in STEM.h5, or start it if there is none",
              r.resume);
     add("--checkpoint", "SECONDS", fmt::format("{}", r.checkpoint_seconds),
-        "how often the samples so far are written to STEM.h5", [&r](const auto& name, const auto& text) {
+        "interval between saves of the samples to STEM.h5", [&r](const auto& name, const auto& text) {
             r.checkpoint_seconds = to_number(name, text);
             if (!(r.checkpoint_seconds >= 0))
                 throw std::invalid_argument(
-                    fmt::format("{} '{}': accepted: a number of seconds, 0 or more", name, text));
+                    fmt::format("{} '{}': must be a number of seconds ≥ 0", name, text));
         });
     add("--slopes", "drawn|propagated", "drawn",
-        "of activations: φ'(h) of independent h, or of the network run forward from a random input",
+        "activation: φ'(h) at independent h, or in a forward pass from a random input",
         [&r](const auto& name, const auto& text) {
             r.slopes = to_choice(name, text, {"drawn", "propagated"}) == "propagated"
                            ? montecarlo::Slopes::propagated
@@ -243,19 +238,19 @@ void add_simulation_options(CLI::App& app, Request& r) {
                        : choice == "quadrature" ? montecarlo::Method::quadrature
                                                 : montecarlo::Method::automatic;
         });
-    add("--mixers", "fixed|redrawn", "fixed", "the same mixers for every sample, or drawn anew",
+    add("--mixers", "fixed|redrawn", "fixed", "the same mixers for every sample, or redrawn for each",
         [&r](const auto& name, const auto& text) {
             r.redrawn = to_choice(name, text, {"fixed", "redrawn"}) == "redrawn";
         });
     add("--device", "auto|cpu|cuda", "auto",
-        "where to simulate; auto: a GPU where the work is worth its start",
+        "where to simulate; auto: a GPU if the work is large enough",
         [&r](const auto& name, const auto& text) {
             const auto choice = to_choice(name, text, {"auto", "cpu", "cuda"});
             r.device = choice == "cpu"    ? montecarlo::Device::cpu
                        : choice == "cuda" ? montecarlo::Device::cuda
                                           : montecarlo::Device::automatic;
         });
-    add("--precision", "f64|f32", "f64", "of the matrices; f32 on a GPU only",
+    add("--precision", "f64|f32", "f64", "of the matrices; f32 only on a GPU",
         [&r](const auto& name, const auto& text) {
             r.precision = to_choice(name, text, {"f64", "f32"}) == "f32" ? montecarlo::Precision::f32
                                                                          : montecarlo::Precision::f64;
@@ -267,18 +262,18 @@ void add_simulation_options(CLI::App& app, Request& r) {
         });
 }
 
-/// `figures`: with those, and with threads.
+/// `figures`: also add the options for figures and threads.
 void add_output_options(CLI::App& app, Request& r, const std::string& stem, bool figures) {
     const OptionGroup add(app, "Output");
     add("--out", "STEM", stem, figures ? "writes STEM.h5 and STEM.png" : "writes STEM.h5",
         [&r](const auto&, const auto& text) { r.out = text; });
-    add.flag("--force", "replace files that are not result files of ours", r.force);
+    add.flag("--force", "replace files not written by spectra", r.force);
     if (figures) add.plot(r.plots);
     add.flag("--json", "print one JSON object and nothing else", r.json);
     if (figures)
         add("--threads", "N", "all", "threads to use; results do not depend on it",
             [&r](const auto& name, const auto& text) { r.threads = to_int(name, text, 1, 4096); });
-    add.flag("--quiet", "print nothing but errors (and what --json asks for)", r.quiet);
+    add.flag("--quiet", "print errors only (and the --json output)", r.quiet);
 }
 
 }  // namespace
@@ -296,27 +291,27 @@ void add_options(CLI::App& app, Request& request) {
 void add_options(CLI::App& app, DepthLimitRequest& request) {
     const OptionGroup add(app, "Question");
     add("--keep", "SHARE", fmt::format("{}", request.keep),
-        "least share of the singular values that must stay, above 0 and up to 1",
+        "least share of the singular values to keep, above 0 and at most 1",
         [&request](const auto& name, const auto& text) {
             request.keep = to_number(name, text);
             if (!(request.keep > 0 && request.keep <= 1))
                 throw std::invalid_argument(
-                    fmt::format("{} '{}': accepted: a share above 0 and up to 1", name, text));
+                    fmt::format("{} '{}': must be above 0 and at most 1", name, text));
         });
     add("--above", "s", fmt::format("{}", request.above), "at or above this singular value",
         [&request](const auto& name, const auto& text) {
             request.above = to_number(name, text);
             if (!(request.above > 0))
                 throw std::invalid_argument(
-                    fmt::format("{} '{}': accepted: a finite number above 0", name, text));
+                    fmt::format("{} '{}': must be a finite number above 0", name, text));
         });
     add("--max-depth", "L", std::to_string(default_max_depth),
-        "where the search ends, 1 to 1000000; a file of several mixers, or a model, ends where it does",
+        "largest depth to search, 1 to 1000000; at most the layers in a file of mixers or a model",
         [&request](const auto& name, const auto& text) {
             request.max_depth = to_int(name, text, 1, max_depth);
         });
     add_average_option(add, request.network,
-                       "the limit of K more draws of the mixers too, 2 to 100000: median and spread");
+                       "also the limit for K more draws of the mixers, 2 to 100000: median and spread");
     add_network_options(app, request.network, false);
     add_family_options(app, request.network);
     add_branch_options(app, request.network);

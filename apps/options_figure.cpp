@@ -33,7 +33,7 @@ std::vector<std::string> to_mixers(const std::string& name, const std::string& t
     for (const auto& word : split(text, ',')) {
         if (word.empty())
             throw std::invalid_argument(
-                fmt::format("{} {}: accepted: families or files with commas between", name, in_quotes(text)));
+                fmt::format("{} {}: must be comma-separated families or files", name, in_quotes(text)));
         if (std::find(mixers.begin(), mixers.end(), word) == mixers.end()) mixers.push_back(word);
     }
     return mixers;
@@ -44,13 +44,13 @@ std::vector<std::string> to_mixers(const std::string& name, const std::string& t
 void add_options(CLI::App& app, FigureRequest& r) {
     std::vector<std::string> names;
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
-    app.add_option("NAME", r.name, fmt::format("{}, or all of them: all", fmt::join(names, ", ")))
+    app.add_option("NAME", r.name, fmt::format("{}, or all", fmt::join(names, ", ")))
         ->type_name("[NAME]");
     app.add_option("FILES", r.files, "training, rank: files that spectra train wrote")
         ->type_name("[FILE.h5…]");
 
     constexpr const char* own = "the figure's own";
-    // Remembers that an option was typed: not every figure reads every one.
+    // Records that an option was given: not every figure uses every option.
     const auto typed = [&r](const auto& set) {
         return [&r, set](const std::string& name, const std::string& text) {
             set(name, text);
@@ -64,29 +64,29 @@ void add_options(CLI::App& app, FigureRequest& r) {
     };
     const OptionGroup network(app, "Network");
     network("--mixers,--mixer", fmt::format("{},FILE", fmt::join(family_names(), ",")), own,
-            fmt::format("families ({}) or files of matrices, with commas between",
+            fmt::format("families ({}) or files of matrices, comma-separated",
                         fmt::join(family_names(), ", ")),
             typed([&r](const auto& name, const auto& text) { r.mixers = to_mixers(name, text); }));
     network("--depths,--depth", "L,L…", own, "layers: where curves are evaluated, or one panel each",
             typed([&r](const auto& name, const auto& text) { r.depths = to_depths(name, text); }));
-    network("--max-depth", "L", own, "of curves against depth, evaluated at depths spaced evenly in ln L",
+    network("--max-depth", "L", own, "largest depth of curves, evaluated at depths spaced evenly in ln L",
             integer(r.max_depth, 1, max_depth));
     network("--streams", "n", std::to_string(default_streams), "residual streams",
             integer(r.streams, 1, max_streams));
-    network("--width", "p", own, "width of a stream in simulations; of the figure width the largest",
+    network("--width", "p", own, "width of a stream in simulations; figure width: the largest",
             integer(r.width, 1, max_width));
     network("--noise", "C", own, "total variance of the branch, L·σ²",
             typed([&r](const auto& name, const auto& text) { r.noise = to_variances(name, text).front(); }));
-    network("--seed", "N", "1", "of mixers and samples",
+    network("--seed", "N", "1", "seed of mixers and samples",
             typed([&r](const auto& name, const auto& text) { r.seed = to_seed(name, text); }));
-    network("--samples", "S", own, "of a simulation", integer(r.samples, 2, std::numeric_limits<int>::max()));
+    network("--samples", "S", own, "samples per simulation", integer(r.samples, 2, std::numeric_limits<int>::max()));
 
     const OptionGroup add(app, "Output");
-    add("--out", "STEM", "spectra-figure-NAME", "writes STEM.h5 and STEM.png; of all figures STEM-NAME.h5 …",
+    add("--out", "STEM", "spectra-figure-NAME", "writes STEM.h5 and STEM.png; for all: STEM-NAME.h5 …",
         [&r](const auto&, const auto& text) { r.out = text; });
-    add.flag("--force", "replace files that are not result files of ours", r.force);
+    add.flag("--force", "replace files not written by spectra", r.force);
     add.plot(r.plots);
-    add("--palette", "colour|grey", "colour", "of the figure; its lines differ in dashes too",
+    add("--palette", "colour|grey", "colour", "of the figure; lines also differ in dashes",
         [&r](const auto& name, const auto& text) {
             r.grey = to_choice(name, text, {"colour", "grey"}) == "grey";
         });
@@ -96,9 +96,9 @@ void add_options(CLI::App& app, FigureRequest& r) {
             r.column = to_choice(name, text, {"page", "column"}) == "column";
         });
     add.flag("--json", "print one JSON object and nothing else", r.json);
-    add.integer("--threads", "N", "all", "threads to use; the numbers do not depend on it, but for cost",
+    add.integer("--threads", "N", "all", "threads to use; the numbers do not depend on it, except for cost",
                 r.threads, 1, 4096);
-    add.flag("--quiet", "print nothing but errors (and what --json asks for)", r.quiet);
+    add.flag("--quiet", "print errors only (and the --json output)", r.quiet);
 }
 
 }  // namespace spectra::cli

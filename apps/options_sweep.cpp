@@ -31,12 +31,12 @@ void add_new(std::vector<T>& list, const T& value) {
     if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
 
-/// FIRST, FIRST:LAST or FIRST:LAST:STEP with commas between.
+/// FIRST, FIRST:LAST or FIRST:LAST:STEP, comma-separated.
 template <class T>
 std::vector<T> to_ranges(const std::string& option, const std::string& text, T least, T largest) {
     const auto refuse = [&](const std::string& part) {
         throw std::invalid_argument(
-            fmt::format("{} {}: accepted: integers from {} to {} with commas between, or FIRST:LAST[:STEP]",
+            fmt::format("{} {}: must be comma-separated integers from {} to {}, or FIRST:LAST[:STEP]",
                         option, in_quotes(part), least, largest));
     };
     const auto integer = [&](const std::string& part, const std::string& word, T low) {
@@ -60,7 +60,7 @@ std::vector<T> to_ranges(const std::string& option, const std::string& text, T l
         if (last < first) refuse(part);
         if ((last - first) / step >= static_cast<T>(max_networks))
             throw std::invalid_argument(
-                fmt::format("{} {}: accepted: up to {} values", option, in_quotes(part), max_networks));
+                fmt::format("{} {}: must be up to {} values", option, in_quotes(part), max_networks));
         for (T value = first;; value += step) {
             add(value);
             if (last - value < step) break;
@@ -84,46 +84,46 @@ std::vector<std::string> to_mixers(const std::string& option, const std::string&
     for (const auto& name : split(text, ',')) {
         if (name == "fixed" || name == "redrawn")
             throw std::invalid_argument(
-                fmt::format("{} '{}': the mixers of the grid are named here; accepted for that: --redrawn",
+                fmt::format("{} '{}': this option names the mixers of the grid; use --redrawn instead",
                             option, name));
         if (name.empty())
-            throw std::invalid_argument(fmt::format("{} {}: accepted: families or files with commas between",
+            throw std::invalid_argument(fmt::format("{} {}: must be comma-separated families or files",
                                                     option, in_quotes(text)));
         add_new(names, name);
     }
     return names;
 }
 
-/// Weight files, opened once to see that they are.
+/// Weight files, opened once to check that they are readable.
 std::vector<std::string> to_checkpoints(const std::string& option, const std::string& text) {
     std::vector<std::string> files;
     for (const auto& name : split(text, ',')) {
         if (name.empty())
             throw std::invalid_argument(
-                fmt::format("{} {}: accepted: weight files with commas between", option, in_quotes(text)));
+                fmt::format("{} {}: must be comma-separated weight files", option, in_quotes(text)));
         weightfile::TensorFile::open(name);
         add_new(files, name);
     }
     return files;
 }
 
-/// Options of the analysis that a grid has a list for, or that are not for many networks at once.
+/// Options of the analysis that a grid replaces with a list, or that do not apply to many networks at once.
 constexpr const char* replaced[] = {"--mixer", "--depth", "--streams", "--width", "--seed",   "--branch",
                                     "--noise", "--model", "--mixers",  "--plot",  "--resume", "--out"};
 
-/// Numbers do not depend on these.
+/// Results do not depend on these.
 constexpr const char* without_effect[] = {"--out",  "--force", "--json",  "--quiet",  "--threads",
                                           "--help", "--plot",  "--table", "--palette"};
 
 void add_grid_options(CLI::App& app, SweepRequest& r) {
     const OptionGroup add(app, "Grid");
     add("--mixers,--mixer", fmt::format("{},FILE", fmt::join(family_names(), ",")), "",
-        fmt::format("families ({}) or files of matrices, with commas between",
+        fmt::format("families ({}) or files of matrices, comma-separated",
                     fmt::join(family_names(), ", ")),
         [&r](const auto& name, const auto& text) { r.mixers = to_mixers(name, text); });
     add("--checkpoints", "FILE,FILE…", "",
-        "weight files (docs/layouts.md) beside the mixers, or alone where no --mixers are given: their "
-        "mixers at zero input, in the depth, streams and branch that they have",
+        "weight files (docs/layouts.md), in addition to --mixers or alone: their mixers at zero input, with "
+        "their own depth, streams and branch",
         [&app, &r](const auto& name, const auto& text) {
             r.checkpoints = to_checkpoints(name, text);
             if (app.count("--mixers") == 0) r.mixers.clear();
@@ -145,14 +145,14 @@ void add_grid_options(CLI::App& app, SweepRequest& r) {
     add("--noises,--noise", "C,C…", fmt::format("{}", default_noise), "total variances of the branch, L·σ²",
         [&r](const auto& name, const auto& text) { r.noises = to_noises(name, text); });
     add("--seeds,--seed", "N,N…", "1",
-        "seeds; like all lists of integers also FIRST:LAST[:STEP], both ends included",
+        "seeds; any list of integers also takes FIRST:LAST[:STEP], both ends included",
         [&r](const auto& name, const auto& text) {
             r.seeds = to_ranges<std::uint64_t>(name, text, 0, std::numeric_limits<std::uint64_t>::max());
         });
-    app.add_flag("--redrawn", r.each.redrawn, "draw the mixers anew for every sample")->group("Simulation");
+    app.add_flag("--redrawn", r.each.redrawn, "redraw the mixers for every sample")->group("Simulation");
     auto* const out = app.add_option_function<std::string>(
         "--out", [&r](const std::string& text) { r.each.out = text; },
-        "writes STEM.h5 and STEM.csv; until all is done, STEM.parts holds what is finished");
+        "writes STEM.h5 and STEM.csv; finished networks are kept in STEM.parts until all are done");
     out->type_name("STEM")->default_str("spectra-sweep")->group("Output");
 }
 
@@ -160,7 +160,7 @@ bool is_list(const CLI::Option& option) {
     return option.get_group() == "Grid";
 }
 
-/// What is typed of the options that results depend on.
+/// Collects the given options that results depend on.
 void collect_given(const CLI::App& app, SweepRequest& r) {
     r.given.clear();
     for (const auto* option : app.get_options([](const CLI::Option* o) { return o->count() > 0; })) {

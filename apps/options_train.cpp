@@ -29,23 +29,23 @@ void add_model_options(CLI::App& app, TrainRequest& r) {
                architectures);
     add.choice(
         "--mixer", "",
-        fmt::format("a plain stack of hyper-connections with that mixer: {} (recursive: its mixer, cayley)",
+        fmt::format("a plain stack of hyper-connections with this mixer: {} (recursive: its mixer, default cayley)",
                     fmt::join(mixers, ", ")),
         r.mixer, mixers);
     add.integer("--layers", "L", "the matched set's", "blocks of attention and MLP", r.layers, 1, 10000);
-    add.integer("--cycles", "K", "recursive: 6, else 1", "how often the blocks are applied, weights shared",
+    add.integer("--cycles", "K", "recursive: 6, else 1", "number of times the blocks are applied, with shared weights",
                 r.cycles, 1, 10000);
-    add.integer("--channels", "C", "the matched set's", "numbers of a token's state, all streams together",
+    add.integer("--channels", "C", "the matched set's", "size of a token's state, all streams together",
                 r.channels, 1, 1 << 20);
     add.integer("--streams", "n", "4", "residual streams", r.streams, 1, 512);
     add.integer("--heads", "H", "4", "attention heads", r.heads, 1, 1024);
-    add("--positions", "learned|rotary", "learned", "how tokens know their place",
+    add("--positions", "learned|rotary", "learned", "positional encoding",
         [&r](const auto& name, const auto& text) {
             r.rotary = to_choice(name, text, {"learned", "rotary"}) == "rotary";
         });
     add.choice("--pooling", "causal",
                "what ddl's and edelta's operators see: the mean of the tokens so far, or of all as published "
-               "(which shows them the targets)",
+               "(which leaks the targets)",
                r.pooling, {"causal", "published"});
     add.choice("--start", "paper",
                "edelta's projections: the identity, or N(0, .02) as in the published code", r.start,
@@ -57,7 +57,7 @@ void add_model_options(CLI::App& app, TrainRequest& r) {
     add.number("--gate-bias", "b", "0", "where gates start: γ = sigmoid(b)", r.gate_bias, true);
     add.integer("--sinkhorn-iterations", "T", "20", "bistochastic: sweeps; 0: to tolerance",
                 r.sinkhorn_iterations, 0);
-    add.choice("--sinkhorn-backward", "direct", "bistochastic: how gradients pass it", r.sinkhorn_backward,
+    add.choice("--sinkhorn-backward", "direct", "bistochastic: backward method", r.sinkhorn_backward,
                {"direct", "gauss-seidel", "unrolled"});
     add.integer("--cayley-iterations", "s", "2", "cayley: steps; 0: exact", r.cayley_iterations, 0, 1000);
     add.number("--cayley-step", "α", "0.1", "cayley: step", r.cayley_step);
@@ -68,8 +68,8 @@ void add_data_options(CLI::App& app, TrainRequest& r) {
     add.integer("--samples", "N", "the task's", "training sequences", r.samples, 1);
     add("--data-seed", "N", "42", "seed of the data; 42 gives the published ones",
         [&r](const auto& name, const auto& text) { r.data_seed = to_seed(name, text); });
-    add("--text", "FILE", "", "text: what to learn", [&r](const auto&, const auto& text) { r.text = text; });
-    add.integer("--context", "T", "64", "text: bytes of a sequence", r.context, 1, 1 << 20);
+    add("--text", "FILE", "", "text: the file to learn", [&r](const auto&, const auto& text) { r.text = text; });
+    add.integer("--context", "T", "64", "text: bytes per sequence", r.context, 1, 1 << 20);
 }
 
 void add_training_options(CLI::App& app, TrainRequest& r) {
@@ -77,8 +77,8 @@ void add_training_options(CLI::App& app, TrainRequest& r) {
     add.integer("--steps", "N", "2000", "steps, and the schedule's horizon", r.steps, 1);
     add.integer("--stop-after", "K", "", "stop and save at step K, as an interruption would", r.stop_after,
                 1);
-    add.integer("--batch", "B", "64; reflection 32", "sequences of a batch", r.batch, 1);
-    add.integer("--accumulate", "K", "1", "batches whose gradients are averaged for a step", r.accumulate, 1,
+    add.integer("--batch", "B", "64; reflection 32", "sequences per batch", r.batch, 1);
+    add.integer("--accumulate", "K", "1", "batches averaged per step", r.accumulate, 1,
                 1 << 16);
     add.choice("--optimiser", "adamw", "update rule", r.optimiser, {"adamw", "adam-atan2"});
     add.choice("--schedule", "cosine; reflection constant", "learning rate after the warm-up", r.schedule,
@@ -86,15 +86,15 @@ void add_training_options(CLI::App& app, TrainRequest& r) {
     add.number("--lr", "η", "1e-3", "learning rate at its peak", r.rate);
     add.number("--lr-floor", "η", "a tenth of --lr", "learning rate at the end", r.floor);
     add.integer("--warm-up", "K", "100; reflection 0", "steps of linear warm-up", r.warm_up, 0);
-    add.number("--weight-decay", "w", "0.1; reflection 0.01", "of matrices (reflection: of all)",
+    add.number("--weight-decay", "w", "0.1; reflection 0.01", "of matrices (reflection: of all parameters)",
                r.weight_decay);
-    add.number("--clip", "g", "1; reflection 0", "largest gradient norm; 0: any", r.clip);
-    add("--seeds,--seed", "N,N…", "42", "seeds of weights and batches, a run each",
+    add.number("--clip", "g", "1; reflection 0", "largest gradient norm; 0: no limit", r.clip);
+    add("--seeds,--seed", "N,N…", "42", "seeds of weights and batches, one run per seed",
         [&r](const auto& name, const auto& text) {
             r.seeds.clear();
             for (const auto& part : split(text, ',')) r.seeds.push_back(to_seed(name, part));
         });
-    add.flag("--recompute", "keep the states between blocks only: less memory, more time", r.recompute);
+    add.flag("--recompute", "store only the states between blocks: less memory, more time", r.recompute);
     add.choice("--device", "auto", "where to compute", r.device, {"auto", "cpu", "cuda"});
     add.choice("--precision", "f32", "of the branches on CUDA; mixers are always f32", r.precision,
                {"f32", "bf16"});
@@ -107,9 +107,9 @@ void add_output_options(CLI::App& app, TrainRequest& r) {
         [&r](const auto&, const auto& text) { r.out = text; });
     add.integer("--log-every", "K", "100", "steps between rows of the log, diagnostics and checkpoints",
                 r.log_every, 1);
-    add.flag("--resume", "continue STEM.ckpt; from the first step where there is none", r.resume);
+    add.flag("--resume", "continue STEM.ckpt, or start at the first step if there is none", r.resume);
     add.plot(r.plot);
-    add.flag("--force", "replace files that are no results of ours", r.force);
+    add.flag("--force", "replace files not written by spectra", r.force);
     add.flag("--json", "print one JSON object", r.json);
     add.flag("--quiet", "no progress line", r.quiet);
 }
@@ -128,27 +128,26 @@ void add_options(CLI::App& app, TrainRequest& r) {
 void check_conflicts(const TrainRequest& r) {
     if (r.task.empty())
         throw std::invalid_argument(
-            fmt::format("train: which task? accepted: {}", fmt::join(tasks::task_names(), ", ")));
+            fmt::format("train: which task? use one of {}", fmt::join(tasks::task_names(), ", ")));
     to_choice("train", r.task, tasks::task_names());
     const auto refuse = [](const std::string& why) { throw std::invalid_argument("train: " + why); };
     const bool reflection = r.task == "reflection";
     if (r.architecture && r.mixer && *r.architecture != "recursive")
         refuse(
-            "--architecture and --mixer do not go together (but for recursive): one says what the other "
-            "does");
+            "--architecture cannot be combined with --mixer (except for recursive): both choose the model");
     if (reflection && (r.layers || r.channels || r.cycles || r.mixer))
-        refuse("reflection trains an operator alone; accepted: --architecture ddl, jpmhc or edelta");
+        refuse("reflection trains a single operator; use --architecture ddl, jpmhc or edelta only");
     if (reflection && r.architecture && *r.architecture != "ddl" && *r.architecture != "jpmhc" &&
         *r.architecture != "edelta")
-        refuse(fmt::format("reflection --architecture {}: accepted: ddl, jpmhc, edelta", *r.architecture));
+        refuse(fmt::format("reflection --architecture {}: must be ddl, jpmhc or edelta", *r.architecture));
     if (reflection && !r.architecture)
-        refuse("reflection: accepted with --architecture ddl, jpmhc or edelta");
-    if (r.task == "text" && !r.text) refuse("text: which file? accepted: --text FILE");
+        refuse("reflection: requires --architecture ddl, jpmhc or edelta");
+    if (r.task == "text" && !r.text) refuse("text: which file? use --text FILE");
     if (r.task != "text" && (r.text || r.context))
-        refuse("--text and --context: accepted with the task text");
-    if (r.precision == "bf16" && r.device == "cpu") refuse("--precision bf16: accepted on CUDA");
+        refuse("--text and --context only apply to the task text");
+    if (r.precision == "bf16" && r.device == "cpu") refuse("--precision bf16: requires CUDA");
     if (r.stop_after && *r.stop_after > r.steps)
-        refuse(fmt::format("--stop-after {}: accepted: up to --steps {}", *r.stop_after, r.steps));
+        refuse(fmt::format("--stop-after {}: must be at most --steps {}", *r.stop_after, r.steps));
 }
 
 std::string stem_of(const TrainRequest& r) {

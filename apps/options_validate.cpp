@@ -21,21 +21,20 @@ namespace {
 void add_model_options(CLI::App& app, ValidateRequest& r) {
     const OptionGroup add(app, "Model");
     add("--layout", "NAME|MAP.json", "recognised",
-        fmt::format("whose keys the file has: {}; or a map of one's own (docs/layouts.md)",
+        fmt::format("tensor-name layout: {}; or your own mapping file (docs/layouts.md)",
                     fmt::join(layouts::layout_names(), ", ")),
         [&r](const auto&, const auto& text) { r.layout = text; });
-    add.flag("--list", "say what is inside the files, and do nothing else", r.list);
+    add.flag("--list", "list the contents of the files and exit", r.list);
     add.flag("--run-script", "run TorchScript modules, which are programs (SECURITY.md); without it, ask", r.run_script);
     add.number("--noise", "C", "0.05",
-               "weight files: total variance assumed of the branches, which are not run", r.noise);
+               "weight files: total branch variance to assume, since branches are not run", r.noise);
 }
 
 void add_measurement_options(CLI::App& app, ValidateRequest& r) {
     const OptionGroup add(app, "Measurement");
     add("--at", "zero|data", "data; weight files: zero",
-        "where input-dependent mixers are taken: at zero input, or at the task's validation data (weight "
-        "files: "
-        "at drawn inputs)",
+        "where input-dependent mixers are evaluated: at zero input, or at the task's validation data (weight "
+        "files: at random inputs)",
         [&r](const auto& name, const auto& text) {
             r.at = to_choice(name, text, {"zero", "data"});
         });
@@ -47,17 +46,19 @@ void add_measurement_options(CLI::App& app, ValidateRequest& r) {
             for (const auto& part : split(text, ','))
                 r.shape.push_back(to_integer(name, part, 1, std::int64_t{1} << 30));
         });
-    add.integer("--inputs", "K", "8", "inputs, whose singular values are taken together", r.inputs, 1, 10000);
+    add.integer("--inputs", "K", "8", "number of inputs; their singular values are pooled", r.inputs, 1,
+                10000);
     add("--token", "last|K|all", "last",
-        "whose state: the last token's, that of token K (from 0), all together",
+        "which state: of the last token, of token K (from 0), or of all together",
         [&r](const auto& name, const auto& text) {
             r.all_tokens = text == "all";
             if (text != "all" && text != "last")
                 r.token = static_cast<int>(to_integer(name, text, 0, 1 << 20));
         });
     add.choice("--device", "auto", "where the model runs", r.device, {"auto", "cpu", "cuda"});
-    add.choice("--precision", "f64", "of the model: widened, or as it is", r.precision, {"f64", "f32"});
-    add("--seed", "N", "1", "of what is drawn",
+    add.choice("--precision", "f64", "of the model: f64 converts it, f32 leaves it as it is", r.precision,
+               {"f64", "f32"});
+    add("--seed", "N", "1", "random seed",
         [&r](const auto& name, const auto& text) { r.seed = to_seed(name, text); });
     add.integer("--threads", "N", "all cores", "threads on the CPU", r.threads, 1, 4096);
 }
@@ -66,7 +67,7 @@ void add_verdict_options(CLI::App& app, ValidateRequest& r) {
     const OptionGroup add(app, "Verdict");
     add("--require", "NAME>=X,…", "window>=0.9,collapsed<=0.05,largest<=2",
         fmt::format(
-            "what must hold, of the measured values where there are any, else of the predicted law: {}",
+            "what must hold for the measured values, or, without any, for the predicted law: {}",
             fmt::join(validation::required_names(), ", ")),
         [&r](const auto& name, const auto& text) {
             try {
@@ -82,7 +83,7 @@ void add_output_options(CLI::App& app, ValidateRequest& r) {
     add("--out", "STEM", "spectra-validate-FILE", "writes STEM.h5 and STEM.png",
         [&r](const auto&, const auto& text) { r.out = text; });
     add.plot(r.plot);
-    add.flag("--force", "replace files that are no results of ours", r.force);
+    add.flag("--force", "replace files not written by spectra", r.force);
     add.flag("--json", "print one JSON object", r.json);
     add.flag("--quiet", "no progress line", r.quiet);
 }

@@ -26,7 +26,7 @@ std::string names(const std::vector<std::string>& all) {
     return all.size() > shown ? fmt::format("{} and {} more", list, all.size() - shown) : list;
 }
 
-/// True where something is missing.
+/// True if some networks failed or are not certified.
 bool report_what_is_missing(const study::SweepOutcome& outcome) {
     std::vector<std::string> uncertified, failed;
     for (const auto& run : outcome.report.runs)
@@ -41,7 +41,7 @@ bool report_what_is_missing(const study::SweepOutcome& outcome) {
     return !uncertified.empty() || !failed.empty();
 }
 
-/// `page` is for a person.
+/// `page` is the human-readable output.
 int print_outcome(const study::Request& request, const study::SweepOutcome& outcome,
                   const std::function<std::string()>& page) {
     if (!outcome.first) return outcome.stopped ? was_interrupted : outcome.report.failed.empty() ? done : not_finished;

@@ -17,10 +17,10 @@ void start_torch_program(char** arguments) {
     const auto here = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
     if (const auto place = here / name; here.is_absolute() && std::filesystem::exists(place, none)) {
         execv(place.c_str(), arguments);
-        throw std::runtime_error(fmt::format("{} does not start: {}", place.string(), std::strerror(errno)));
+        throw std::runtime_error(fmt::format("{} cannot be started: {}", place.string(), std::strerror(errno)));
     }
     throw std::runtime_error(
-        "this command needs the program spectra-torch, which is built where CMake finds LibTorch (Debian's "
+        "this command needs the program spectra-torch, which is built if CMake finds LibTorch (Debian's "
         "libtorch-dev); ./spectra installs and builds it by itself");
 }
 

@@ -8,14 +8,15 @@
 
 namespace spectra::cli {
 
-/// The commands that need Torch. The program spectra has none of them: it checks what was typed and starts
-/// spectra-torch, which has, in its place.
+/// The commands that need Torch. The program spectra does not include them: it checks the command line and replaces
+/// itself with spectra-torch, which does.
 struct TorchCommands {
     std::function<int(const TrainRequest&, const std::string& command)> train;
     study::Measurer measure;  ///< of the command validate
 };
 
-/// Replaces this program by spectra-torch with the same arguments, which must lie beside it. Throws std::runtime_error, saying how to get it, where there is none.
+/// Replaces this program with spectra-torch, which must be in the same folder, with the same arguments. Throws
+/// std::runtime_error with instructions to build it if it is missing.
 [[noreturn]] void start_torch_program(char** arguments);
 
 }  // namespace spectra::cli

@@ -11,8 +11,8 @@ class App;
 
 namespace spectra::cli {
 
-/// What was asked of the command train. What is empty was not given: the task's or the architecture's
-/// default.
+/// The options of the command train. Empty fields were not given: the default of the task or the architecture
+/// applies.
 struct TrainRequest {
     std::string task;
     std::optional<std::string> architecture, mixer;
@@ -50,10 +50,10 @@ struct TrainRequest {
 
 void add_options(CLI::App& app, TrainRequest& request);
 
-/// Throws std::invalid_argument where the options contradict each other or the task.
+/// Throws std::invalid_argument if the options contradict each other or the task.
 void check_conflicts(const TrainRequest& request);
 
-/// What the files are called: --out, or spectra-TASK-ARCHITECTURE.
+/// Stem of the output files: --out, or spectra-TASK-ARCHITECTURE.
 std::string stem_of(const TrainRequest& request);
 
 }  // namespace spectra::cli

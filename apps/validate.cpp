@@ -60,9 +60,9 @@ bool confirm_scripts(const ValidateRequest& r) {
     const auto scripts = study::scripts_to_run(r);
     if (r.run_script || scripts.empty()) return false;
     const std::string what = scripts.front() +
-                             ": a TorchScript module is a program, and would run with your rights (SECURITY.md)";
+                             ": a TorchScript module is a program and would run with your rights (SECURITY.md)";
     if (!ask(what + ". Run it?"))
-        throw std::invalid_argument(what + "; accepted: --run-script, if you trust its author");
+        throw std::invalid_argument(what + "; use --run-script if you trust its author");
     return true;
 }
 

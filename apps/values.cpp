@@ -47,7 +47,7 @@ std::optional<std::complex<double>> parse_complex(std::string text) {
         return real ? std::optional<std::complex<double>>(*real) : std::nullopt;
     }
     text.pop_back();
-    // The sign between the parts: the last one that begins no exponent.
+    // The sign between the parts: the last one that does not begin an exponent.
     std::size_t sign = text.size();
     for (std::size_t k = text.size(); k-- > 0;)
         if ((text[k] == '+' || text[k] == '-') && (k == 0 || (text[k - 1] != 'e' && text[k - 1] != 'E'))) {
@@ -66,8 +66,7 @@ std::optional<std::complex<double>> parse_complex(std::string text) {
 std::complex<double> checked_omega(std::complex<double> omega, const std::string& where) {
     if (!std::isfinite(omega.real()) || !std::isfinite(omega.imag()) || !(omega.imag() > 0))
         throw std::invalid_argument(
-            fmt::format("{}: {:g}{:+g}i; accepted: finite numbers with a positive "
-                        "imaginary part",
+            fmt::format("{}: {:g}{:+g}i; must be finite, with a positive imaginary part",
                         where, omega.real(), omega.imag()));
     return omega;
 }
@@ -76,7 +75,7 @@ std::complex<double> point(const std::string& text, const std::string& where) {
     const auto omega = parse_complex(without_blanks(text));
     if (!omega)
         throw std::invalid_argument(
-            fmt::format("{}: {} is no complex number; accepted: like 0.3+0.05i", where, in_quotes(text)));
+            fmt::format("{}: {} is not a complex number; expected a form like 0.3+0.05i", where, in_quotes(text)));
     return checked_omega(*omega, where);
 }
 
@@ -85,12 +84,12 @@ std::vector<std::complex<double>> omega_from_json(const nlohmann::json& whole, c
     const nlohmann::json& list = wrapped ? whole.at("omega") : whole;
     if (!list.is_array())
         throw std::invalid_argument(where +
-                                    ": accepted: an array of [re, im] pairs, alone or as key 'omega'");
+                                    ": expected an array of [re, im] pairs, alone or under the key 'omega'");
     std::vector<std::complex<double>> points;
     for (const auto& pair : list) {
         const auto entry = fmt::format("{}: point {}", where, points.size() + 1);
         if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number() || !pair[1].is_number())
-            throw std::invalid_argument(entry + " is no pair of numbers; accepted: [re, im]");
+            throw std::invalid_argument(entry + " is not a pair of numbers; expected [re, im]");
         points.push_back(checked_omega({pair[0].get<double>(), pair[1].get<double>()}, entry));
     }
     return points;
@@ -130,7 +129,7 @@ std::int64_t to_integer(const std::string& option, const std::string& text, std:
                         std::int64_t largest) {
     const auto value = parse_integer(text);
     if (!value || *value < least || *value > largest)
-        refuse(option, text, fmt::format("accepted: an integer from {} to {}", least, largest));
+        refuse(option, text, fmt::format("must be an integer from {} to {}", least, largest));
     return *value;
 }
 
@@ -139,13 +138,13 @@ std::uint64_t to_seed(const std::string& option, const std::string& text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (end != text.data() + text.size() || error != std::errc{})
         refuse(option, text,
-               fmt::format("accepted: an integer from 0 to {}", std::numeric_limits<std::uint64_t>::max()));
+               fmt::format("must be an integer from 0 to {}", std::numeric_limits<std::uint64_t>::max()));
     return value;
 }
 
 double to_number(const std::string& option, const std::string& text) {
     const auto value = parse_number(text);
-    if (!value || !std::isfinite(*value)) refuse(option, text, "accepted: a finite number");
+    if (!value || !std::isfinite(*value)) refuse(option, text, "must be a finite number");
     return *value;
 }
 
@@ -154,7 +153,7 @@ std::vector<double> to_variances(const std::string& option, const std::string& t
     for (const auto& part : split(text, ',')) {
         const auto value = parse_number(without_blanks(part));
         if (!value || !std::isfinite(*value) || *value < 0)
-            refuse(option, part, "accepted: finite numbers, 0 or more, with commas between");
+            refuse(option, part, "must be comma-separated finite numbers ≥ 0");
         values.push_back(*value);
     }
     return values;
@@ -165,7 +164,7 @@ std::vector<double> to_numbers(const std::string& option, const std::string& tex
     for (const auto& part : split(text, ',')) {
         const auto value = parse_number(without_blanks(part));
         if (!value || !std::isfinite(*value))
-            refuse(option, part, "accepted: finite numbers with commas between");
+            refuse(option, part, "must be comma-separated finite numbers");
         values.push_back(*value);
     }
     return values;
@@ -185,7 +184,8 @@ std::vector<std::string> to_choices(const std::string& option, const std::string
     with_none.emplace_back("none");
     std::vector<std::string> chosen;
     for (const auto& part : split(text, ',')) {
-        if (to_choice(option, part, with_none) == "none") refuse(option, text, "'none' stands alone");
+        if (to_choice(option, part, with_none) == "none")
+            refuse(option, text, "'none' cannot be combined with other values");
         if (std::find(chosen.begin(), chosen.end(), part) == chosen.end()) chosen.push_back(part);
     }
     return chosen;
@@ -194,21 +194,21 @@ std::vector<std::string> to_choices(const std::string& option, const std::string
 dyson::Grid to_grid(const std::string& option, const std::string& text) {
     const auto parts = split(text, ':');
     if (parts.size() < 3 || parts.size() > 4 || (parts.size() == 4 && parts[3] != "log"))
-        refuse(option, text, "accepted: MIN:MAX:POINTS or MIN:MAX:POINTS:log");
+        refuse(option, text, "expected MIN:MAX:POINTS or MIN:MAX:POINTS:log");
     const auto min = parse_number(parts[0]);
     const auto max = parse_number(parts[1]);
     const auto points = parse_integer(parts[2]);
     dyson::Grid grid;
     grid.logarithmic = parts.size() == 4;
     if (!min || !std::isfinite(*min) || !max || !std::isfinite(*max))
-        refuse(option, text, "MIN and MAX are not both finite numbers");
+        refuse(option, text, "MIN and MAX must be finite numbers");
     if (!points || *points < 2 || *points > most_points)
         refuse(option, text,
-               fmt::format("POINTS is {}; accepted: 2 to {}", in_quotes(parts[2]), most_points));
+               fmt::format("POINTS is {}; must be 2 to {}", in_quotes(parts[2]), most_points));
     if (*min < 0 || (grid.logarithmic && *min == 0))
         refuse(option, text,
-               grid.logarithmic ? "accepted: MIN above 0 for log" : "accepted: MIN of 0 or more");
-    if (*min >= *max) refuse(option, text, "accepted: MIN below MAX");
+               grid.logarithmic ? "MIN must be above 0 for log" : "MIN must be ≥ 0");
+    if (*min >= *max) refuse(option, text, "MIN must be below MAX");
     grid.min = *min;
     grid.max = *max;
     grid.points = static_cast<int>(*points);
@@ -225,12 +225,12 @@ std::vector<std::complex<double>> to_omega(const std::string& option, const std:
             const auto omega = parse_complex(without_blanks(part));
             if (!omega)
                 refuse(option, part,
-                       "neither a file nor a complex number; accepted: a file, or points like "
+                       "neither a file nor a complex number; expected a file, or points like "
                        "0.3+0.05i,1+0.01i");
             points.push_back(checked_omega(*omega, option));
         }
     }
-    if (points.empty()) refuse(option, text, "holds no points");
+    if (points.empty()) refuse(option, text, "contains no points");
     return points;
 }
 

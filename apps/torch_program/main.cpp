@@ -4,9 +4,9 @@
 
 #include <malloc.h>
 
-// The program behind the commands of spectra that need Torch.
+// The program that runs the commands of spectra that need Torch.
 int main(int argc, char** argv) {
-    // Tensors of every step come and go: memory given back to the system is paid for again in page faults.
+    // Every step allocates and frees tensors: memory returned to the system would cost page faults again.
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     return spectra::cli::run(argc, argv,

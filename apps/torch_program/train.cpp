@@ -41,7 +41,7 @@ ModelConfig model_config(const TrainRequest& r) {
     m.static_mappings = r.mappings == "static";
     if (m.static_mappings && !has_hyper_connections(architecture))
         throw std::invalid_argument(fmt::format(
-            "--mappings static: {} makes its mappings from the input; accepted with mhc, mhc-lite, shc, hc, "
+            "--mappings static: {} makes its mappings from the input; only applies to mhc, mhc-lite, shc, hc, "
             "recursive and --mixer",
             architecture));
     m.checkpoint_blocks = r.recompute;
@@ -54,7 +54,7 @@ ModelConfig model_config(const TrainRequest& r) {
     return m;
 }
 
-/// What the numbers of a run depend on: a resumed run must have been asked for the same.
+/// Everything that the results of a run depend on: a resumed run must have the same description.
 Json description(const TrainRequest& r, const TrainOptions& o, std::uint64_t seed) {
     Json all{{"task", r.task}};
     all.update(describe_model(o.model));
@@ -93,7 +93,7 @@ TrainOptions train_options(const TrainRequest& r) {
     o.device = chosen_device(r.device);
     o.bfloat16 = r.precision == "bf16";
     if (o.bfloat16 && !o.device.is_cuda())
-        throw std::invalid_argument("--precision bf16: accepted on CUDA, and Torch finds no CUDA device");
+        throw std::invalid_argument("--precision bf16: requires CUDA, and Torch finds no CUDA device");
 
     auto& s = o.schedule;
     const auto shape = r.schedule.value_or(reflection ? "constant" : "cosine");
@@ -130,7 +130,7 @@ void check_files(const TrainRequest& r, const std::filesystem::path& checkpoint,
     check_writable(files, r.force || r.resume);
     if (!r.force) refuse_symbolic_link(checkpoint);
     if (std::filesystem::exists(checkpoint) && !r.resume && !r.force)
-        load_checkpoint(checkpoint);  // one of ours may be replaced; of anything else it says what it is
+        load_checkpoint(checkpoint);  // throws for a file not written by spectra; a checkpoint may be replaced
 }
 
 TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, TrainOptions options, std::uint64_t seed,
@@ -223,7 +223,7 @@ int train_model(const TrainRequest& request, const std::string& command) {
     try {
         return train_models(request, command);
     } catch (const c10::Error& error) {
-        // Torch's own messages end in its call stack.
+        // Torch's messages end with a call stack; leave it out.
         throw std::runtime_error(one_line(error.what_without_backtrace()));
     }
 }

@@ -22,7 +22,7 @@ namespace spectra::study {
 
 namespace {
 
-/// Refuses a network that a theory does not support, with the options that do without that theory.
+/// Refuses a network that a theory does not support, with the options that avoid that theory.
 void check_theory(const Network& network, dyson::Method method) {
     try {
         dyson::check(network, method);
@@ -32,7 +32,7 @@ void check_theory(const Network& network, dyson::Method method) {
     }
 }
 
-/// The theories asked for, all of which must know the network; by default those that do.
+/// The requested theories, which must all support the network; by default those that do.
 std::vector<dyson::Method> methods_for(const Request& request, const Network& network) {
     std::vector<dyson::Method> methods;
     for (const auto method : request.methods) {
@@ -104,7 +104,7 @@ void compute(const Request& request, const Analysis& analysis, Observer& observe
     }
     auto result = montecarlo::simulate(report.network, options);
     if (result.samples > 0) report.simulation = std::move(result);
-    // Mixers drawn anew are another network than the theory's.
+    // Redrawn mixers are a different network from the one in the theory.
     if (!report.simulation || report.theories.empty() || request.redrawn || observer.stopped()) return;
     observer.stage("simulating smaller widths");
     auto expecting = analysis.simulation;

@@ -20,7 +20,7 @@ std::vector<double> per_layer(const char* option, const std::vector<double>& val
     if (values.size() == 1) return std::vector<double>(layers, values.front());
     if (values.size() != layers)
         throw std::invalid_argument(fmt::format(
-            "{} has {} values for depth {}; accepted: one, or one per layer", option, values.size(), depth));
+            "{} has {} values for depth {}; must be one, or one per layer", option, values.size(), depth));
     return values;
 }
 
@@ -41,7 +41,7 @@ void set_law(const Request& request, int depth, HasLaw& branch) {
     branch.law = read_branch_law(*request.branch_law);
     if (branch.law.size() != 1 && branch.law.size() != static_cast<std::size_t>(depth))
         throw std::invalid_argument(
-            fmt::format("`branch_law` {}: {} sets for depth {}; accepted: one, or one per layer",
+            fmt::format("`branch_law` {}: {} sets for depth {}; must be one, or one per layer",
                         *request.branch_law, branch.law.size(), depth));
 }
 
@@ -78,7 +78,7 @@ Vectors stream_weights(const char* option, const std::optional<StreamWeights>& a
         return Vectors(layers, Eigen::VectorXd::Constant(streams, mean));
     if (weights.values.size() != static_cast<std::size_t>(streams))
         throw std::invalid_argument(
-            fmt::format("{} has {} values for {} streams; accepted: one per stream, mean or drawn", option,
+            fmt::format("{} has {} values for {} streams; must be one per stream, mean or drawn", option,
                         weights.values.size(), streams));
     return Vectors(layers, Eigen::Map<const Eigen::VectorXd>(weights.values.data(), streams));
 }
@@ -102,7 +102,7 @@ HyperConnectionBranch hyper_connection_branch(const Request& request, const Netw
 TiedBranch tied_branch(const Request& request, const Network& network) {
     if (request.sigma2 && request.sigma2->size() != 1)
         throw std::invalid_argument(
-            fmt::format("`sigma2` has {} values, but tied layers share one branch; accepted: one",
+            fmt::format("`sigma2` has {} values, but tied layers share one branch; must be one",
                         request.sigma2->size()));
     const double sigma2 = variances(request, network.depth()).front();
     if (!request.pre && !request.post) return spectra::tied_branch(network.mixers.size(), sigma2);

@@ -67,7 +67,7 @@ void read_mixer_file(const Request& request, const std::string& file, DescribedN
     network.streams = static_cast<int>(network.mixers.front().rows());
     if (network.streams > max_streams || network.mixers.size() > static_cast<std::size_t>(max_depth))
         throw std::invalid_argument(fmt::format(
-            "`mixer` {}: {} matrices of {}×{}; accepted: up to {} of up to {}×{}", file,
+            "`mixer` {}: {} matrices of {}×{}; must be at most {} of at most {}×{}", file,
             network.mixers.size(), network.streams, network.streams, max_depth, max_streams, max_streams));
     if (request.streams && *request.streams != network.streams)
         throw std::invalid_argument(
@@ -78,15 +78,15 @@ void read_mixer_file(const Request& request, const std::string& file, DescribedN
         check_memory("the mixers", 8.0 * depth * network.streams * network.streams, "a smaller `depth`");
         network.mixers.assign(static_cast<std::size_t>(depth), Mixer(network.mixers.front()));
     } else if (request.depth && *request.depth != network.depth()) {
-        throw std::invalid_argument(fmt::format("`depth` {} contradicts `mixer` {}, which holds {} layers",
+        throw std::invalid_argument(fmt::format("`depth` {} contradicts `mixer` {}, which has {} layers",
                                                 *request.depth, file, network.depth()));
     }
     network.mixer_name = std::filesystem::path(file).filename().string();
     described.short_name = std::filesystem::path(file).stem().string();
 }
 
-/// The mixers of a trained model at zero input, with branches of an assumed variance. Theory does not know of
-/// a width, and that of the model would be beyond any simulation.
+/// The mixers of a trained model at zero input, with branches of an assumed variance. Theory has no
+/// width, and the model's width would be too large to simulate.
 Network read_checkpoint(const std::string& file, double noise) {
     auto network = validation::network_of(layouts::read_stack(weightfile::TensorFile::open(file)), noise);
     network.mixer_name = std::filesystem::path(file).filename().string();
@@ -96,7 +96,7 @@ Network read_checkpoint(const std::string& file, double noise) {
 
 std::string title_of(const Network& network, const Request& request, bool drawn) {
     const auto variances = sigma2(network);
-    // To rounding: those of activations are products.
+    // Up to rounding: those of activations are products.
     const bool equal = std::all_of(variances.begin(), variances.end(), [&](double v) {
         return std::abs(v - variances.front()) <= 1e-12 * variances.front();
     });
@@ -124,7 +124,7 @@ void check_memory(const std::string& what, double bytes, const std::string& reme
     const auto available = static_cast<double>(physical_memory());
     if (available > 0 && bytes > available)
         throw std::invalid_argument(
-            fmt::format("{} would need {} of memory, this machine has {}; accepted: {}", what,
+            fmt::format("{} would need {} of memory, this machine has {}; try {}", what,
                         size_text(bytes), size_text(available), remedy));
 }
 

@@ -19,14 +19,14 @@ struct DescribedNetwork {
     std::string short_name;                ///< for file names: the family, or the file's stem
 };
 
-/// Reads files and draws mixers. Throws std::invalid_argument where the request, or a file it names, cannot
+/// Reads files and draws mixers. Throws std::invalid_argument if the request, or a file it names, cannot
 /// be used.
 DescribedNetwork describe_network(const Request& request);
 
 /// Bytes of memory this machine has.
 std::size_t physical_memory();
 
-/// Throws std::invalid_argument where `bytes` exceed the machine's memory: "<what> would need 31 GiB, …".
+/// Throws std::invalid_argument if `bytes` exceed the machine's memory: "<what> would need 31 GiB, …".
 void check_memory(const std::string& what, double bytes, const std::string& remedy);
 
 }  // namespace spectra::study

@@ -53,7 +53,7 @@ void draw_figures(const CompareRequest& request, const std::vector<report::Compa
     draw_or_warn(observer, [&] {
         const auto grid = report::comparison_grid(compared);
         if (grid.rows.size() > most_rows || grid.columns.size() > most_columns)
-            throw std::runtime_error(fmt::format("{} × {} panels; accepted: up to {} × {}", grid.rows.size(),
+            throw std::runtime_error(fmt::format("{} × {} panels; must be at most {} × {}", grid.rows.size(),
                                                  grid.columns.size(), most_rows, most_columns));
         for (const auto scale : {plot::Scale::linear, plot::Scale::logarithmic}) {
             auto figure = report::density_grid(grid, scale);
@@ -68,8 +68,7 @@ void draw_figures(const CompareRequest& request, const std::vector<report::Compa
     });
 }
 
-/// The samples are part of a network's description whether they were typed or not: what sweep has by default
-/// is another number.
+/// The samples are part of a network's description even if they were not given: the default of sweep differs.
 SweepRequest described(SweepRequest grid) {
     std::erase_if(grid.given, [](const auto& field) { return field.first == "samples"; });
     grid.given.emplace_back("samples", std::to_string(grid.each.samples));

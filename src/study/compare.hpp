@@ -25,12 +25,12 @@ struct CompareRequest {
 /// A compared grid.
 struct Comparison {
     SweepOutcome outcome;  ///< of the grid
-    report::Table table;  ///< ranked; empty where the grid was not finished
+    report::Table table;  ///< ranked; empty if the grid was not finished
 };
 
-/// A grid of networks (run_grid) as two figures, over s and over ln s, and a ranked table. Networks that the result
-/// file holds already are not computed again: another figure or table costs nothing. Throws std::invalid_argument
-/// before anything is computed or written.
+/// A grid of networks (run_grid) as two figures, over s and over ln s, and a ranked table. Networks that are
+/// already in the result file are not computed again: another figure or table costs nothing. Throws
+/// std::invalid_argument before anything is computed or written.
 Comparison compare(const CompareRequest& request, const std::string& command, Observer& observer);
 
 }  // namespace spectra::study

@@ -15,12 +15,12 @@ namespace spectra::study {
 
 namespace {
 
-/// `max_depth`, within what the network can have.
+/// `max_depth`, limited to what the network supports.
 int depth_to_search(const DepthLimitRequest& request, const GrowingNetwork& network) {
     const int most = network.max_depth();
     if (request.max_depth && *request.max_depth > most)
         throw std::invalid_argument(fmt::format(
-            "`max_depth` {}: accepted: up to {}, where the file, or the theory of tied branches, ends",
+            "`max_depth` {}: must be at most {}, where the file, or the theory of tied branches, ends",
             *request.max_depth, most));
     return request.max_depth.value_or(std::min(default_max_depth, most));
 }
@@ -33,7 +33,7 @@ report::DepthReport depth_limit(const DepthLimitRequest& request, const std::str
     const int deepest = depth_to_search(request, network);
     if (request.network.average > 0 && !network.drawn())
         throw std::invalid_argument(
-            "`average`: mixers of a file are not drawn; accepted: a family of mixers");
+            "`average`: mixers of a file are not drawn; use a family of mixers");
     check_memory("the mixers", 16.0 * deepest * network.streams() * network.streams(),
                  "a smaller `max_depth`");
     const auto files = output_files(

@@ -51,7 +51,7 @@ std::string fields_of(const FigureKind& kind) {
     return words.empty() ? "none of the network's" : words;
 }
 
-/// Those asked for; of all, the figure of trained models where there are files of some.
+/// The requested figures; `all` includes the figure of trained models only if files were given.
 std::vector<FigureKind> chosen(const FigureRequest& request) {
     const bool all = request.name == "all";
     std::vector<FigureKind> kinds;
@@ -70,7 +70,7 @@ std::vector<FigureKind> chosen(const FigureRequest& request) {
     for (const auto& file : request.files)
         if (!h5::is_hdf5(file))
             throw std::invalid_argument(fmt::format(
-                "figure: {}: no such file, or not HDF5; accepted: STEM.h5 of spectra train", file));
+                "figure: {}: no such file, or not HDF5; use STEM.h5 of spectra train", file));
     for (const auto& field : request.given)
         if (std::none_of(kinds.begin(), kinds.end(), [&](const auto& kind) { return uses(kind, field); }))
             throw std::invalid_argument(

@@ -11,7 +11,7 @@ namespace spectra::study {
 
 namespace {
 
-/// What is sent of a point.
+/// The message sent per point.
 struct Solved {
     std::complex<double> g;
     double residual;
@@ -48,13 +48,13 @@ dyson::Green gather_green(parallel::Ranks& ranks, const Network& network,
             continue;
         }
         const auto from = static_cast<std::size_t>(message->from);
-        if (heard[from]) continue;  // it has done its part, and left
+        if (heard[from]) continue;  // it has finished
         if (message->bytes.empty())
             throw std::runtime_error(
-                fmt::format("process {} ended before it had found its points", message->from));
+                fmt::format("process {} ended before it computed its points", message->from));
         heard[from] = true;
         --missing;
-        // One byte more than the points: a rank without any has something to say too.
+        // One byte more than the points, so that a rank without points sends a message too.
         auto& part = parts[from];
         part.resize(message->bytes.size() / sizeof(Solved));
         if (!part.empty())

@@ -8,12 +8,12 @@
 
 namespace spectra::study {
 
-/// g at points that are dealt to the ranks in turn, as one rank alone would find it. On the first rank: all
-/// of them. Throws std::runtime_error where a rank leaves without its part.
+/// g at points that are distributed over the ranks, identical to the result of a single rank. On the first rank:
+/// all points. Throws std::runtime_error if a rank ends without sending its points.
 dyson::Green gather_green(parallel::Ranks& ranks, const Network& network,
                           const std::vector<std::complex<double>>& omega, const dyson::Options& options);
 
-/// On the others: finds this rank's and sends them.
+/// On the other ranks: computes this rank's points and sends them.
 void send_green(parallel::Ranks& ranks, const Network& network,
                 const std::vector<std::complex<double>>& omega, const dyson::Options& options);
 

@@ -12,7 +12,7 @@ namespace spectra::study {
 
 namespace {
 
-/// Fit for the name of a file and of a group.
+/// Makes text usable in the name of a file or a group.
 std::string plain(std::string text) {
     for (char& c : text)
         if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-' && c != '_') c = '_';
@@ -25,7 +25,7 @@ const std::string& source_of(const Request& r) {
     return r.model ? *r.model : *r.mixer;
 }
 
-/// Mixer, depth, noise and seed always; the rest where it is not the default.
+/// Mixer, depth, noise and seed always; the rest if it is not the default.
 std::string name_of(const Request& r) {
     const std::string& source = source_of(r);
     const bool family = mixers::find_family(source).has_value();
@@ -38,13 +38,13 @@ std::string name_of(const Request& r) {
     return name + fmt::format("-seed{}", r.seed);
 }
 
-/// The points with every value of a list in turn; as they are where none was given.
+/// The points combined with every value of a list; unchanged if the list is empty.
 template <class T, class Set>
 void cross(std::vector<GridPoint>& points, const std::vector<T>& values, const Set& set) {
     if (values.empty()) return;
     if (points.size() > max_networks / values.size())
         throw std::invalid_argument(
-            fmt::format("the grid has more than {} networks; accepted: up to so many", max_networks));
+            fmt::format("the grid is too large; must be at most {} networks", max_networks));
     std::vector<GridPoint> crossed;
     crossed.reserve(points.size() * values.size());
     for (const auto& point : points)
@@ -55,8 +55,8 @@ void cross(std::vector<GridPoint>& points, const std::vector<T>& values, const S
     points = std::move(crossed);
 }
 
-/// The network of a weight file, and what is asked of all. Options of drawn mixers and of branches are for
-/// the others.
+/// The network of a weight file, with the options common to all. Options for drawn mixers and branches apply to
+/// the other networks only.
 GridPoint checkpoint_point(const SweepRequest& request, const std::string& file) {
     GridPoint point{"", request.each, {}};
     Request& r = point.request;
@@ -118,7 +118,7 @@ std::vector<GridPoint> grid_points(const SweepRequest& request) {
         const auto [known, fresh] = source.emplace(point.name, source_of(point.request));
         if (!fresh)
             throw std::invalid_argument(
-                fmt::format("{}: {} and {} would both be called {}; accepted: files of different names",
+                fmt::format("{}: {} and {} would both be called {}; use files with different names",
                             point.request.model ? "`checkpoints`" : "`mixers`", known->second,
                             source_of(point.request), point.name));
     }

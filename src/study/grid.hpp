@@ -12,10 +12,10 @@
 
 namespace spectra::study {
 
-/// A grid of networks, and what is asked of each. An empty list was not given: the default of the analysis.
+/// A grid of networks, and the options common to all. An empty list stands for the default of the analysis.
 struct SweepRequest {
     std::string command = "sweep";  ///< for messages
-    Request each;                   ///< all but what the lists set
+    Request each;                   ///< everything that the lists do not set
     std::vector<std::string> mixers;       ///< families or files
     std::vector<std::string> branches;     ///< of branch_names()
     std::vector<std::string> checkpoints;  ///< weight files, networks beside those of the mixers
@@ -28,20 +28,20 @@ struct SweepRequest {
     std::vector<std::pair<std::string, std::string>> given;
 };
 
-/// Most networks of one grid.
+/// Largest number of networks in a grid.
 inline constexpr std::size_t max_networks = 100'000;
 
 /// One network of the grid.
 struct GridPoint {
     std::string name;  ///< "cayley-L10-noise0.05-seed1": depends on the network alone, not on the grid
     Request request;  ///< what is asked of it
-    std::vector<std::string> unused;  ///< fields given that this network has no use for, taken out
+    std::vector<std::string> unused;  ///< given fields that do not apply to this network, removed
 };
 
-/// All of the grid, seeds varying fastest, then noises, depths, widths, streams, branches, mixers; behind
-/// them the checkpoints, which have streams, depth and branch of their own. Throws
-/// std::invalid_argument where it is empty or too large, where two networks would have one name, and for a
-/// field that no network uses.
+/// All networks of the grid, seeds varying fastest, then noises, depths, widths, streams, branches, mixers;
+/// followed by the checkpoints, which have their own streams, depth and branch. Throws std::invalid_argument
+/// if the grid is empty or too large, if two networks would have the same name, and for a field that no
+/// network uses.
 std::vector<GridPoint> grid_points(const SweepRequest& request);
 
 }  // namespace spectra::study

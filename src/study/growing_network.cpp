@@ -16,7 +16,7 @@ namespace spectra::study {
 GrowingNetwork::GrowingNetwork(const Request& request) : request_(request), max_depth_(spectra::max_depth) {
     if (request.branch_law && read_branch_law(*request.branch_law).size() > 1)
         throw std::invalid_argument(
-            fmt::format("depth-limit: `branch_law` {}: several sets; accepted: one, for every layer",
+            fmt::format("depth-limit: `branch_law` {}: several sets; must be one, for every layer",
                         *request.branch_law));
     DescribedNetwork described = describe_network(request);
     recipe_ = described.recipe;
@@ -42,7 +42,7 @@ Network GrowingNetwork::at(int depth, std::uint32_t draw) {
         network.streams = base_.streams;
         network.width = base_.width;
         if (recipe_ && (pool_.size() < layers || pool_draw_ != draw)) {
-            // Every layer has a stream of its own, so what was drawn before is drawn again.
+            // Every layer has its own random stream, so earlier layers are drawn unchanged.
             pool_ = mixers::draw_layers(*recipe_, base_.streams, std::max(64, 2 * depth),
                                         request_.shared_draws.value_or(false), request_.seed, draw);
             pool_draw_ = draw;

@@ -16,7 +16,7 @@ namespace spectra::study {
 /// own noise.
 class GrowingNetwork {
 public:
-    /// Reads files. Throws std::invalid_argument where the request, or a file it names, cannot be used.
+    /// Reads files. Throws std::invalid_argument if the request, or a file it names, cannot be used.
     explicit GrowingNetwork(const Request& request);
 
     /// With draw number `draw` of the mixers, 0 being the network itself.

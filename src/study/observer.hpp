@@ -25,21 +25,21 @@ public:
     virtual void stage(const std::string& /*name*/) {}
     /// `done` of `total` steps of the stage.
     virtual void update(int /*done*/, int /*total*/) {}
-    /// Something that the user should know and that does not end the study.
+    /// Reports a problem that does not end the study.
     virtual void warn(const std::string& /*message*/) {}
     /// Becomes true, from another thread or a signal, when the study should end with what it has.
     virtual const std::atomic<bool>& stop() const {
         static const std::atomic<bool> never{false};
         return never;
     }
-    /// Whether it should.
+    /// True if the study should end.
     bool stopped() const { return stop().load(); }
 };
 
-/// Thrown where a study was stopped and nothing of it can be kept.
+/// Thrown if a study was stopped and nothing can be kept.
 struct Stopped {};
 
-/// Throws Stopped where the observer stops.
+/// Throws Stopped if the observer stops the study.
 inline void throw_if_stopped(const Observer& observer) {
     if (observer.stopped()) throw Stopped{};
 }

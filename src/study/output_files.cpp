@@ -17,7 +17,7 @@ OutputFiles output_files(const std::string& stem, const std::vector<std::string>
     if (base.size() > 3 && base.ends_with(".h5")) base.resize(base.size() - 3);
     const auto name = std::filesystem::path(base).filename().string();
     if (name.empty() || name == "." || name == "..")
-        throw std::invalid_argument(fmt::format("`out` '{}': accepted: a file name without extension", stem));
+        throw std::invalid_argument(fmt::format("`out` '{}': must be a file name without extension", stem));
     OutputFiles files{base + ".h5", {}};
     for (const auto& format : formats) files.figures.emplace_back(base + "." + format);
     return files;
@@ -27,7 +27,7 @@ void refuse_symbolic_link(const std::filesystem::path& path) {
     std::error_code ignored;
     if (std::filesystem::is_symlink(path, ignored))
         throw std::invalid_argument(
-            fmt::format("`out`: {}: is a symbolic link, and its target would be replaced; accepted: another `out`, "
+            fmt::format("`out`: {}: is a symbolic link, and its target would be replaced; use another `out`, "
                         "or `force`",
                         path.string()));
 }
@@ -59,7 +59,7 @@ void check_writable(const OutputFiles& files, bool force) {
     const auto refuse = [&](const std::filesystem::path& path, const char* what) {
         if (std::filesystem::exists(std::filesystem::symlink_status(path, ignored)))
             throw std::invalid_argument(fmt::format(
-                "`out`: {}: exists and {}; accepted: another `out`, or `force`", path.string(), what));
+                "`out`: {}: exists and {}; use another `out`, or `force`", path.string(), what));
     };
     refuse(files.result, "is not a result file of spectra");
     for (const auto& figure : files.figures) refuse(figure, "has no result file of spectra beside it");

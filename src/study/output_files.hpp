@@ -18,13 +18,12 @@ struct OutputFiles {
 /// STEM (a trailing .h5 is not doubled) with the formats of figures.
 OutputFiles output_files(const std::string& stem, const std::vector<std::string>& formats);
 
-/// Throws std::invalid_argument where the folder is missing or cannot be written to, or where a file is in
-/// the way: a result file of ours, and the figures beside it, are replaced; anything else, and what a symbolic link
-/// points to, only with force.
-/// Leaves nothing behind.
+/// Throws std::invalid_argument if the folder is missing or cannot be written to, or if a file is in the way: result
+/// files written by spectra, and the figures beside them, are replaced; other files, and targets of symbolic links,
+/// only with force. Creates no files.
 void check_writable(const OutputFiles& files, bool force);
 
-/// Throws std::invalid_argument where it is one.
+/// Throws std::invalid_argument if the path is a symbolic link.
 void refuse_symbolic_link(const std::filesystem::path& path);
 
 }  // namespace spectra::study

@@ -34,8 +34,8 @@ namespace {
 
 using report::StoredRun;
 
-/// Everything the numbers of a network depend on. They are taken over from an earlier run only where this is
-/// the same to the letter.
+/// Everything that the results of a network depend on. Results of an earlier run are reused only if this text
+/// is identical.
 std::string description_of(const SweepRequest& request, const GridPoint& point, const Analysis& analysis) {
     std::string text = fmt::format(
         "spectra {} ({}); {}", version::number, version::git,
@@ -43,7 +43,7 @@ std::string description_of(const SweepRequest& request, const GridPoint& point, 
     for (const auto& [name, value] : request.given)
         if (std::find(point.unused.begin(), point.unused.end(), name) == point.unused.end())
             text += fmt::format("; {} {}", name, value);
-    if (const auto& omega = point.request.omega; !omega.empty()) {  // of a file there is but the name above
+    if (const auto& omega = point.request.omega; !omega.empty()) {  // the fields above have only the file name
         const std::string_view bytes(reinterpret_cast<const char*>(omega.data()),
                                      omega.size() * sizeof omega.front());
         text += fmt::format("; omega {:x}", std::hash<std::string_view>{}(bytes));
@@ -51,7 +51,7 @@ std::string description_of(const SweepRequest& request, const GridPoint& point, 
     return text;
 }
 
-/// Bytes the result file takes of one network, about.
+/// Approximate size of one network in the result file, in bytes.
 double result_bytes(const GridPoint& point, const Network& network) {
     constexpr double values_kept_to = 256e6, rest = 200e3;
     const double n = network.streams;
@@ -61,8 +61,8 @@ double result_bytes(const GridPoint& point, const Network& network) {
     return rest + 8.0 * network.depth() * n * n + (kept ? 2 * values : 0);
 }
 
-/// Refuses what can be refused before anything is computed. Of networks that differ in their seed one is
-/// looked at.
+/// Throws for invalid networks before anything is computed. Checks one of several networks that differ only in
+/// their seed.
 void check_grid(const SweepRequest& request, const std::vector<GridPoint>& points) {
     const std::size_t seeds = std::max<std::size_t>(request.seeds.size(), 1);
     double bytes = 0;
@@ -83,14 +83,14 @@ void check_grid(const SweepRequest& request, const std::vector<GridPoint>& point
         Request unknown = points.front().request;
         unknown.methods = {method};
         unknown.methods_given = true;
-        prepare(unknown);  // throws: no network of the grid has it, and here is why the first has not
+        prepare(unknown);  // throws: no network of the grid supports it; the message explains why for the first
     }
-    // As it is built, and as it is written.
+    // Twice: in memory while it is built and while it is written.
     check_memory("the result file of this grid", 2 * bytes,
                  "fewer networks or `samples`, or `keep` histogram");
 }
 
-/// Where results are while the grid is not complete.
+/// Stores results until the grid is complete.
 class Parts {
 public:
     explicit Parts(const std::filesystem::path& result)
@@ -107,10 +107,10 @@ public:
         if (std::filesystem::exists(std::filesystem::symlink_status(folder_, ignored)) &&
             !std::filesystem::is_directory(folder_, ignored))
             throw std::invalid_argument(
-                fmt::format("`out`: {}: exists and is no folder; accepted: another `out`", folder_.string()));
+                fmt::format("`out`: {}: exists and is not a folder; use another `out`", folder_.string()));
     }
 
-    /// The results of a network of that description, finished just now or by an earlier run.
+    /// The results of the network with this description, finished now or by an earlier run.
     std::optional<StoredRun> find(const std::string& name, const std::string& description) const {
         const StoredRun part{name, file_of(name)};
         const StoredRun earlier{name, result_, "runs/" + name};
@@ -119,7 +119,7 @@ public:
         return std::nullopt;
     }
 
-    /// The samples of a network of that description that an earlier run was stopped in.
+    /// The samples of an interrupted earlier run of the network with this description.
     std::optional<montecarlo::Simulation> unfinished(const std::string& name,
                                                      const std::string& description) const {
         const auto file = file_of(name, false);
@@ -132,12 +132,12 @@ public:
         std::filesystem::create_directory(folder_, error);
         if (!std::filesystem::is_directory(folder_))
             throw std::runtime_error(
-                fmt::format("{}: cannot be made: {}", folder_.string(), error.message()));
+                fmt::format("{}: cannot be created: {}", folder_.string(), error.message()));
         report::write_result_file(report, file_of(name, finished));
         if (finished) std::filesystem::remove(file_of(name, false), error);
     }
 
-    /// Removes result files of ours, and what a killed run left of one; a folder that holds more stays.
+    /// Removes result files written by spectra and leftovers of killed runs; a folder with other files stays.
     void remove() const {
         std::error_code ignored;
         std::vector<std::filesystem::path> ours;
@@ -147,14 +147,14 @@ public:
             if (unfinished || report::is_result_file(entry.path())) ours.push_back(entry.path());
         }
         for (const auto& path : ours) std::filesystem::remove(path, ignored);
-        std::filesystem::remove(folder_, ignored);  // only where it is empty
+        std::filesystem::remove(folder_, ignored);  // only if it is empty
     }
 
 private:
     std::filesystem::path result_, folder_;
 };
 
-/// A grid on its way.
+/// A running grid.
 class Sweep {
 public:
     Sweep(const SweepRequest& request, const std::string& command, std::vector<GridPoint> points,
@@ -170,7 +170,7 @@ public:
         if (!ranks_) return;
         for (auto& point : points_) point.request.gpu = ranks_->local_rank();
         if (request.each.threads > 0) return;
-        // A launcher may have bound this rank to cores of its own, or left it all that others have too.
+        // A launcher may have bound this rank to its own cores, or let it share all cores with other ranks.
         const auto cores = static_cast<int>(std::clamp(sysconf(_SC_NPROCESSORS_ONLN), 1L, 1'000'000L));
         const int threads =
             std::clamp(omp_get_max_threads(), 1, std::max(1, cores / std::max(1, ranks_->local_size())));
@@ -232,7 +232,7 @@ private:
         }
     }
 
-    /// Nothing where it failed, which ends that network only.
+    /// Nothing if it failed; the other networks continue.
     std::optional<report::Report> analysed(const GridPoint& point, Analysis analysis) {
         const auto failed = [&](const std::string& reason) {
             observer_.warn(fmt::format("{}: {}", point.name, reason));
@@ -253,7 +253,7 @@ private:
         return std::nullopt;
     }
 
-    /// The other ranks say nothing but that they leave.
+    /// The other ranks only report that they are done.
     void wait_for_others() {
         for (int left = ranks_ ? ranks_->size() - 1 : 0; left > 0;) {
             const auto message = ranks_->receive();

@@ -97,17 +97,17 @@ TEST_F(Cli, RefusesNumbersOutOfRange) {
         return Words{"--mixer", "cayley", option, value};
     };
     for (const char* bad : {"0", "1000000000", "-1", "1.5", "ten", "99999999999999999999999", ""})
-        refused(with("--depth", bad), {"--depth", "accepted: an integer from 1 to 1000000"});
+        refused(with("--depth", bad), {"--depth", "must be an integer from 1 to 1000000"});
     for (const char* bad : {"0", "513"}) refused(with("--streams", bad), {"--streams", "1 to 512"});
     for (const char* bad : {"0", "100001"}) refused(with("--width", bad), {"--width", "1 to 100000"});
     for (const char* bad : {"-0.1", "nan", "inf", "x"})
-        refused(with("--noise", bad), {"--noise", "accepted"});
+        refused(with("--noise", bad), {"--noise", "must be"});
     for (const char* bad : {"-0.1", "0.1,-0.1", "nan", ","})
-        refused(with("--sigma2", bad), {"--sigma2", "accepted"});
+        refused(with("--sigma2", bad), {"--sigma2", "must be"});
     refused(with("--sigma2", "0.1,0.2"), {"--sigma2 has 2 values for depth 10"});
     for (const char* bad : {"-0.1", "nan", "x", ""})
         refused({"--mixer", "cayley", "--branch", "activation", "--preactivation-variance", bad},
-                {"--preactivation-variance", "accepted"});
+                {"--preactivation-variance", "must be"});
     for (const char* bad : {"-1", "4294967296", "1e3"})
         refused(with("--samples", bad), {"--samples", "0 to"});
     for (const char* bad : {"0", "-1", "nan", "small"}) refused(with("--eta", bad), {"--eta", "auto"});
@@ -128,7 +128,7 @@ TEST_F(Cli, RefusesUnknownWords) {
     };
     refused(with("--draws", "shard"), {"--draws 'shard'", "did you mean 'shared'?"});
     refused(with("--theory", "scaler"), {"--theory", "did you mean 'scalar'?"});
-    refused(with("--theory", "ov,none"), {"--theory", "'none' stands alone"});
+    refused(with("--theory", "ov,none"), {"--theory", "'none' cannot be combined"});
     refused(with("--branch", "isotropc"), {"--branch", "did you mean 'isotropic'?"});
     refused(with("--branch", "hyper"), {"--branch", "did you mean 'hyper-connection'?"});
     refused({"--mixer", "cayley", "--branch", "activation", "--activation", "relo"},
@@ -138,7 +138,7 @@ TEST_F(Cli, RefusesUnknownWords) {
     for (const char* option : {"--pre", "--post"})
         for (const char* bad : {"median", "1,x", "", "1,,2", "1,nan"})
             refused({"--mixer", "cayley", "--branch", "hyper-connection", option, bad},
-                    {option, "accepted: drawn, mean"});
+                    {option, "must be drawn, mean"});
     refused(with("--mixers", "redrwan"), {"--mixers", "did you mean 'redrawn'?"});
     refused(with("--keep", "all"), {"--keep", "accepted: histogram, values"});
     refused(with("--device", "tpu"), {"--device", "accepted: auto, cpu, cuda"});
@@ -155,7 +155,7 @@ TEST_F(Cli, RefusesUnknownWords) {
     refused({"completion"}, {"accepted: bash, zsh"});
     refused({"info", "a.h5", "b.h5"}, {"b.h5"});
     refused({"info", "a.h5", "--frobnicate"}, {"--frobnicate"});
-    refused({"--mixer"}, {"--mixer: its value is missing"});
+    refused({"--mixer"}, {"--mixer: requires a value"});
     refused({"--mixer", "cayley", "--depth", "3", "--depth", "4"}, {"--depth: given more than once"});
     refused({}, {"--mixer", "--model"});
 }
@@ -212,12 +212,13 @@ TEST_F(Cli, RefusesBranchOptionsThatDoNotApply) {
     both({"--branch", "tied", "--preactivation-variance", "1"},
          {"--branch tied", "--preactivation-variance"});
     both({"--branch", "isotropic", "--pre", "mean"},
-         {"--branch isotropic and --pre", "hyper-connection, tied"});
-    both({"--branch", "activation", "--post", "mean"}, {"--branch activation and --post"});
-    both({"--branch", "activation", "--branch-law", "law.json"}, {"--branch activation and --branch-law"});
+         {"--branch isotropic cannot be combined with --pre", "hyper-connection, tied"});
+    both({"--branch", "activation", "--post", "mean"}, {"--branch activation cannot be combined with --post"});
+    both({"--branch", "activation", "--branch-law", "law.json"},
+         {"--branch activation cannot be combined with --branch-law"});
     both({"--branch", "tied", "--branch-law", "law.json"}, {"--branch-law", "isotropic, hyper-connection"});
-    both({"--branch-law", "law.json", "--noise", "1"}, {"--branch-law and --noise", "variance"});
-    both({"--branch-law", "law.json", "--sigma2", "1"}, {"--branch-law and --sigma2", "variance"});
+    both({"--branch-law", "law.json", "--noise", "1"}, {"--branch-law cannot be combined with --noise", "variance"});
+    both({"--branch-law", "law.json", "--sigma2", "1"}, {"--branch-law cannot be combined with --sigma2", "variance"});
     both({"--branch-law", "none.json"}, {"none.json", "no such file"});
     both({"--branch", "hyper-connection", "--pre", "1,2"}, {"--pre has 2 values for 4 streams"});
 }

@@ -256,7 +256,7 @@ TEST_F(CompareProgram, RefusesBeforeAnythingIsComputed) {
     refused({"--mixers", "orthogonal", "--gate", "0.5"}, {"compare: --gate", "no network of the grid"});
     refused({"--checkpoints", "missing.pt"}, {"missing.pt", "no such file"});
     refused({"--checkpoints", layout("expected.json")}, {"expected.json"});
-    refused({"--checkpoints", layout("mhc_lite.pt") + ","}, {"--checkpoints", "accepted"});
+    refused({"--checkpoints", layout("mhc_lite.pt") + ","}, {"--checkpoints", "must be"});
     refused({"--checkpoints", layout("mhc_lite.pt"), "--gate", "0.5"}, {"--gate", "no network of the grid"});
     refused({"--model", "m.json"}, {"compare: '--model': no such option"});
     folder_.write("grid-log.png", "mine");
@@ -267,7 +267,7 @@ TEST_F(CompareProgram, TooManyPanelsAreTableOnly) {
     const auto result = compare({"--mixers", "identity", "--depths", "1:13", "--samples", "0", "--theory",
                                  "scalar", "--table", "md"});
     EXPECT_EQ(result.status, 0) << result.err;
-    EXPECT_NE(result.err.find("1 × 13 panels; accepted: up to 24 × 12"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("1 × 13 panels; must be at most 24 × 12"), std::string::npos) << result.err;
     EXPECT_EQ(folder_.entries(), 2u);
 }
 

@@ -104,9 +104,9 @@ TEST_F(Design, DepthLimitRefusesWhatItCannotSearch) {
     for (const char* bad : {"0", "-0.1", "x"}) refused(with({"--above", bad}), {"--above", bad});
     for (const char* bad : {"0", "2000000"}) refused(with({"--max-depth", bad}), {"--max-depth"});
     refused(with({"--average", "1"}), {"--average", "2 to"});
-    refused(with({"--sigma2", "0.1,0.2"}), {"--sigma2 has 2 values", "accepted: one"});
+    refused(with({"--sigma2", "0.1,0.2"}), {"--sigma2 has 2 values", "must be one"});
     refused(with({"--depth", "3"}), {"--depth", "no such option"});
-    refused(with({"--branch", "tied", "--max-depth", "33"}), {"--max-depth 33", "up to 32"});
+    refused(with({"--branch", "tied", "--max-depth", "33"}), {"--max-depth 33", "at most 32"});
     refused({"--mixer", "cayley", "depth-limit"}, {"--mixer", "spectra depth-limit --mixer"});
     refused({"depth-limit"}, {"no network"});
     refused({"--mixer", "cayley", "--sensitivity", "--theory", "scalar"}, {"--sensitivity", "ov"});

@@ -217,7 +217,7 @@ TEST(NetworkOptions, RefusesValuesThatDoNotFit) {
     refused({"--branch", "activation", "--sigma2", "1,2"}, {"--sigma2 has 2 values for depth 3"});
     refused({"--branch", "activation", "--preactivation-variance", "1,2"},
             {"--preactivation-variance has 2 values for depth 3"});
-    refused({"--branch", "tied", "--sigma2", "1,2,3"}, {"--sigma2", "3 values", "accepted: one"});
+    refused({"--branch", "tied", "--sigma2", "1,2,3"}, {"--sigma2", "3 values", "must be one"});
     refused({"--branch", "hyper-connection", "--pre", "1,2,3"}, {"--pre has 3 values for 2 streams"});
     refused({"--branch", "tied", "--post", "1"}, {"--post has 1 values for 2 streams"});
 }

@@ -304,7 +304,7 @@ TEST_F(SweepProgram, KeepsWhatIsDoneWhenInterrupted) {
     const Words words{"--mixers", "bistochastic", "--depths", "10", "--seeds", "1:500", "--samples", "20"};
     const auto result = sweep(words, options);
     EXPECT_EQ(result.status, 130) << result.err;
-    EXPECT_NE(result.err.find("of 500 networks are kept; the same command goes on"), std::string::npos)
+    EXPECT_NE(result.err.find("of 500 networks are kept; rerun the same command"), std::string::npos)
         << result.err;
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 2) << result.err;
     EXPECT_TRUE(result.out.empty()) << result.out;
@@ -388,7 +388,7 @@ TEST_F(SweepProgram, UncertifiedNetworksDoNotStopTheOthers) {
 }
 
 TEST_F(SweepProgram, RefusesBeforeAnythingIsComputed) {
-    refused({}, {"sweep", "`mixers`"});
+    refused({}, {"sweep", "--mixers"});
     refused({"--mixers", "cayley,redrawn"}, {"'redrawn'", "--redrawn"});
     refused({"--mixers", "cayley,bistochastc"}, {"--mixer 'bistochastc'", "did you mean 'bistochastic'?"});
     refused({"--mixers", "cayley,"}, {"--mixers 'cayley,'"});
@@ -396,11 +396,11 @@ TEST_F(SweepProgram, RefusesBeforeAnythingIsComputed) {
     refused({"--mixers", "cayley", "--depths", "5:1"}, {"--depths '5:1'"});
     refused({"--mixers", "cayley", "--seeds", "0:4294967296"}, {"--seeds", "up to 100000 values"});
     refused({"--mixers", "cayley", "--noises", "0.1,-1"}, {"--noises", "'-1'"});
-    refused({"--mixers", "cayley", "--noises", "0.1", "--sigma2", "0.1"}, {"--noise and --sigma2"});
+    refused({"--mixers", "cayley", "--noises", "0.1", "--sigma2", "0.1"}, {"--noise cannot be combined with --sigma2"});
     refused({"--mixers", "cayley", "--depths", "2,3", "--sigma2", "0.1,0.1"},
             {"cayley-p5-L3-seed1: --sigma2"});
     refused({"--mixers", "cayley", "--branches", "tide"}, {"--branches 'tide'", "did you mean 'tied'?"});
-    refused({"--mixers", "cayley", "--gate", "0.5"}, {"`gate`", "no network of the grid"});
+    refused({"--mixers", "cayley", "--gate", "0.5"}, {"--gate", "no network of the grid"});
     refused({"--mixers", "cayley", "--branches", "tied", "--theory", "ov,printed"}, {"printed"});
     refused({"--mixers", "cayley", "--model", "m.json"}, {"sweep: '--model': no such option"});
     refused({"--mixers", "cayley", "--mixer", "orthogonal"}, {"more than once"});
@@ -408,7 +408,7 @@ TEST_F(SweepProgram, RefusesBeforeAnythingIsComputed) {
     refused({"--mixers", "cayley"}, {"grid.csv", "--force"});
     std::filesystem::remove(path("grid.csv"));
     folder_.write("grid.parts", "mine");
-    refused({"--mixers", "cayley"}, {"grid.parts", "no folder"});
+    refused({"--mixers", "cayley"}, {"grid.parts", "not a folder"});
 }
 
 TEST_F(SweepProgram, AFullDiskKeepsWhatIsDone) {

@@ -16,10 +16,10 @@ TEST(Values, Integers) {
     EXPECT_EQ(to_integer("--depth", "7", 1, 10), 7);
     for (const char* bad : {"", "0", "11", "-1", "1.5", "1e1", "seven", "99999999999999999999", "7 "})
         expect_refused([&] { to_integer("--depth", bad, 1, 10); },
-                       {"--depth", "accepted: an integer from 1 to 10"});
+                       {"--depth", "must be an integer from 1 to 10"});
     EXPECT_EQ(to_seed("--seed", "18446744073709551615"), 18446744073709551615ULL);
     for (const char* bad : {"", "-1", "18446744073709551616", "x"})
-        expect_refused([&] { to_seed("--seed", bad); }, {"--seed", "accepted"});
+        expect_refused([&] { to_seed("--seed", bad); }, {"--seed", "must be"});
 }
 
 TEST(Values, Numbers) {
@@ -30,14 +30,14 @@ TEST(Values, Numbers) {
     EXPECT_EQ(to_variances("--sigma2", "0.1"), std::vector<double>{0.1});
     EXPECT_EQ(to_variances("--sigma2", "0.1, 0,2e-1"), (std::vector<double>{0.1, 0, 0.2}));
     for (const char* bad : {"", "0.1,", "0.1,-1", "nan", "0.1;0.2"})
-        expect_refused([&] { to_variances("--sigma2", bad); }, {"--sigma2", "accepted"});
+        expect_refused([&] { to_variances("--sigma2", bad); }, {"--sigma2", "must be"});
 }
 
 TEST(Values, ListsOfNumbers) {
     EXPECT_EQ(to_numbers("--pre", "1"), std::vector<double>{1});
     EXPECT_EQ(to_numbers("--pre", "-1, 0,2e-1"), (std::vector<double>{-1, 0, 0.2}));
     for (const char* bad : {"", "x", "1,", ",1", "1 2 x", "nan", "1,inf"})
-        expect_refused([&] { to_numbers("--pre", bad); }, {"--pre", "accepted: finite numbers"});
+        expect_refused([&] { to_numbers("--pre", bad); }, {"--pre", "must be comma-separated finite numbers"});
 }
 
 TEST(Values, Choices) {
@@ -61,10 +61,10 @@ TEST(Values, Grids) {
     EXPECT_EQ(grid.points, 11);
     EXPECT_FALSE(grid.logarithmic);
     EXPECT_TRUE(to_grid("--grid", "1e-6:2:2:log").logarithmic);
-    expect_refused([&] { to_grid("--grid", "2:1:10"); }, {"--grid", "'2:1:10'", "MIN below MAX"});
-    expect_refused([&] { to_grid("--grid", "1:1:10"); }, {"MIN below MAX"});
-    expect_refused([&] { to_grid("--grid", "0:1:10:log"); }, {"MIN above 0 for log"});
-    expect_refused([&] { to_grid("--grid", "-1:1:10"); }, {"0 or more"});
+    expect_refused([&] { to_grid("--grid", "2:1:10"); }, {"--grid", "'2:1:10'", "MIN must be below MAX"});
+    expect_refused([&] { to_grid("--grid", "1:1:10"); }, {"MIN must be below MAX"});
+    expect_refused([&] { to_grid("--grid", "0:1:10:log"); }, {"MIN must be above 0 for log"});
+    expect_refused([&] { to_grid("--grid", "-1:1:10"); }, {"MIN must be ≥ 0"});
     for (const char* bad : {"", ":", "0:1", "0:1:1", "0:1:0", "0:1:-5", "0:1:2.5", "0:1:99999999999",
                             "0:nan:5", "0:inf:5", "x:1:5", "0:1:5:lin", "0:1:5:log:6", "0,1,5"})
         expect_refused([&] { to_grid("--grid", bad); }, {"--grid"});

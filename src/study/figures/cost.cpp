@@ -15,7 +15,7 @@ namespace spectra::study {
 
 namespace {
 
-/// Seconds that work takes: the least of a few runs where they are short.
+/// Run time of `work` in seconds: the minimum of a few runs if they are short.
 double seconds(const std::function<void()>& work) {
     double best = INFINITY, spent = 0;
     for (int k = 0; k < 3 && spent < 0.3; ++k) {
@@ -28,7 +28,7 @@ double seconds(const std::function<void()>& work) {
     return best;
 }
 
-/// Is there a GPU that simulates? Says why not.
+/// True if a GPU can simulate; otherwise gives the reason.
 bool has_gpu(const Network& network, std::string& why_not) {
     montecarlo::Options options;
     options.samples = 1;
@@ -44,7 +44,7 @@ Drawing draw_cost(const FigureRequest& request, Observer& observer) {
     const auto mixers = mixers_or(request, {"bistochastic"});
     if (mixers.size() > 1 && request.name != "all")
         throw std::invalid_argument(
-            fmt::format("`mixers`: {} of them; accepted with cost: one", mixers.size()));
+            fmt::format("`mixers`: {} given; must be one for the figure cost", mixers.size()));
     const int depth = depth_or(request, 10), most = request.samples.value_or(256);
     Request described = network_request(request, mixers.front(), default_noise);
     described.depth = depth;

@@ -20,7 +20,7 @@ struct Drawing {
     plot::Figure figure;                                       ///< what is drawn
     int points = 0;                                            ///< of theory
     int uncertified = 0;                                       ///< of these, without a certificate
-    std::vector<std::pair<std::string, double>> numbers = {};  ///< what the figure says in single numbers
+    std::vector<std::pair<std::string, double>> numbers = {};  ///< single numbers of the figure
     std::vector<std::string> remarks = {};                     ///< lines for the terminal
 };
 
@@ -34,7 +34,7 @@ struct FigureKind {
     bool reads_files = false;  ///< that spectra train wrote
 };
 
-/// All of them, in the order users see.
+/// All figures, in the order shown to users.
 const std::vector<FigureKind>& figure_kinds();
 
 /// \cond INTERNAL

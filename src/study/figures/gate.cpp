@@ -18,8 +18,8 @@ Drawing draw_gate(const FigureRequest& request, Observer& observer) {
     Drawing drawing;
     add_quantile_panels(drawing, request, observer, gates, "gate γ of γQ + (1 − γ)H₂",
                         [&](int depth, double gate) {
-                            // Draws read the same numbers whatever the gate: the curves are those of one u, v
-                            // and k a layer.
+                            // Draws use the same random numbers for every gate: each layer has one u, v
+                            // and k along the curves.
                             Request described = network_request(request, "cayley-hybrid", default_noise);
                             described.depth = depth;
                             described.recipe.gate = gate;

@@ -146,7 +146,7 @@ std::vector<int> depths_or(const FigureRequest& request, std::vector<int> depths
 int depth_or(const FigureRequest& request, int depth) {
     if (request.depths.size() > 1 && request.name != "all")
         throw std::invalid_argument(
-            fmt::format("`depths`: {} of them; accepted with {}: one", request.depths.size(), request.name));
+            fmt::format("`depths`: {} given; must be one for the figure {}", request.depths.size(), request.name));
     return request.depths.empty() ? depth : request.depths.back();
 }
 

@@ -37,7 +37,7 @@ std::vector<double> log_growth(const Network& network, std::uint64_t seed, std::
     return growth;
 }
 
-/// What the samples say of ‖J_l x‖/‖x‖ at one layer.
+/// Statistics of ‖J_l x‖/‖x‖ over the samples at one layer.
 struct Growth {
     double low, high, root_mean_square, error;  ///< 5 and 95 %; error: of the mean square, relative
 };

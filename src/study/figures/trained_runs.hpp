@@ -25,8 +25,8 @@ struct TrainedRun {
     bool tokens = false;
 };
 
-/// One of each STEM.h5 that spectra train wrote. Throws std::invalid_argument for a file that holds no
-/// training. Labels differ.
+/// One run per STEM.h5 written by spectra train. Throws std::invalid_argument for a file without a training
+/// run. Labels are distinct.
 std::vector<TrainedRun> read_trained(const std::vector<std::string>& files);
 
 /// A diagnostic of that row over the places of the network, from 1.

@@ -44,8 +44,7 @@ void add_evolution(plot::Panel& panel, const TrainedRun& run, const Along& along
 Drawing draw_training(const FigureRequest& request, Observer&) {
     if (request.files.empty())
         throw std::invalid_argument(
-            "figure training: which files? accepted: spectra figure training FILE.h5…, as spectra train "
-            "wrote them");
+            "figure training: which files? use spectra figure training FILE.h5…, with files of spectra train");
     const auto runs = read_trained(request.files);
     plot::Panel loss, gate, beta, rank;
     for (std::size_t k = 0; k < runs.size(); ++k) {

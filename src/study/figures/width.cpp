@@ -13,7 +13,7 @@ namespace spectra::study {
 
 namespace {
 
-/// Of the straight line nearest to the points.
+/// Slope of the least-squares line through the points.
 double slope(const std::vector<double>& x, const std::vector<double>& y) {
     const auto count = static_cast<double>(x.size());
     double mean_x = 0, mean_y = 0, across = 0, along = 0;
@@ -34,7 +34,7 @@ Drawing draw_width(const FigureRequest& request, Observer& observer) {
     std::vector<int> widths;
     for (int p = largest; p >= 2 && widths.size() < 6; p /= 2) widths.insert(widths.begin(), p);
     if (widths.size() < 2)
-        throw std::invalid_argument(fmt::format("`width` {}: accepted with width: 4 or more", largest));
+        throw std::invalid_argument(fmt::format("`width` {}: must be ≥ 4 for the figure width", largest));
 
     Drawing drawing;
     plot::Panel panel;
