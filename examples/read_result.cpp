@@ -18,13 +18,13 @@ int main(int count, char** arguments) {
         const spectra::report::Report report = spectra::report::read_result_file(arguments[1]);
         std::printf("%s\n", report.provenance.command.c_str());
         for (const auto& [source, metrics] : report.metrics) {
-            std::printf("%s", source.c_str());
+            std::printf("%s", name(source).c_str());
             for (const auto& metric : spectra::metric_names)
                 std::printf(" %s=%.6g", metric.name, metrics.*metric.member);
             std::printf("\n");
         }
         for (const auto& [pair, distance] : report.agreement)
-            std::printf("%s wasserstein1=%.6g kolmogorov_smirnov=%.6g\n", pair.c_str(), distance.wasserstein1,
+            std::printf("%s wasserstein1=%.6g kolmogorov_smirnov=%.6g\n", name(pair).c_str(), distance.wasserstein1,
                         distance.kolmogorov_smirnov);
         return 0;
     } catch (const std::invalid_argument& error) {

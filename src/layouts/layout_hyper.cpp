@@ -47,7 +47,7 @@ bool fits_tokenbender(const Weights& weights) {
 
 void read_tokenbender(const Weights& weights, const InputPoint& /*input*/, Stack& stack) {
     if (const auto map = weights.text_setting("mhc_h_res_proj"); !map.empty() && map != "sinkhorn")
-        weights.refuse(fmt::format("config: mhc_h_res_proj is {}; accepted: sinkhorn", in_quotes(map)));
+        weights.refuse(fmt::format("config: mhc_h_res_proj is {}; must be sinkhorn", in_quotes(map)));
     mixers::RawOptions options;
     options.sweeps = weights.count_setting("sinkhorn_iters", 10);
     options.temperature = weights.setting("sinkhorn_tau", 0.05);

@@ -306,7 +306,7 @@ LayoutMap parse_layout_map(const std::string& text, const std::string& where) {
     LayoutMap map;
     map.family = members.text("family", "");
     if (!contains(mixers::raw_names(), map.family))
-        members.refuse(fmt::format("'family' is {}; accepted: {}", in_quotes(map.family),
+        members.refuse(fmt::format("'family' is {}; must be one of {}", in_quotes(map.family),
                                    fmt::join(mixers::raw_names(), ", ")));
     map.key = members.text("key", "");
     if (map.key.empty()) members.refuse("has no 'key'; expected a tensor's key with {i} for the block");

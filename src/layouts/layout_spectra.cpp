@@ -75,7 +75,7 @@ Connection read_hyper_connection(const Weights& weights, const Description& d, c
     };
     if (h.raw.size() > 0 && !fits())
         weights.refuse(weights.at(name + ".b_res"),
-                       fmt::format("does not have the numbers of a {} mixer of {} streams", in_quotes(family),
+                       fmt::format("does not have the size of a {} mixer of {} streams", in_quotes(family),
                                    h.streams));
     return {name, mixers::mixer_of(family, h.raw, h.streams, d.family_options()), unbounded ? h.pre : mixers::sigmoid(h.pre),
             unbounded ? h.post : Eigen::VectorXd(2 * mixers::sigmoid(h.post)), d.architecture == "mhc"};

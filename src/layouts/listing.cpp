@@ -45,9 +45,10 @@ Recognised recognised(const TensorFile& file) {
     try {
         return {recognise(file), ""};
     } catch (const std::invalid_argument& error) {
-        const std::string why = error.what();
-        const auto begin = why.starts_with(file.where() + ": ") ? file.where().size() + 2 : 0;
-        return {"", why.substr(begin)};
+        std::string why = error.what();
+        for (const std::string& start : {file.where() + ": ", std::string("is ")})
+            if (why.starts_with(start)) why.erase(0, start.size());
+        return {"", why};
     }
 }
 

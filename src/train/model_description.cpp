@@ -163,7 +163,7 @@ std::string model_words(const ModelConfig& m) {
 torch::Device chosen_device(const std::string& wanted) {
     const bool there = torch::cuda::is_available();
     if (wanted == "cuda" && !there)
-        throw std::invalid_argument("`device` cuda: Torch finds no CUDA device; accepted: auto, cpu");
+        throw std::invalid_argument("`device` cuda: Torch finds no CUDA device; use auto or cpu");
     return there && wanted != "cpu" ? torch::Device(torch::kCUDA, 0) : torch::Device(torch::kCPU);
 }
 

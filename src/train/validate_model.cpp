@@ -44,7 +44,7 @@ Tensor inputs_of(const study::ValidateRequest& r, const TrainedModel& model, std
         if (x.dim() == dimensions - 1) x = x.unsqueeze(0);
         if (x.dim() != dimensions || (!model.data.tokens && x.size(2) != model.data.dimension))
             throw std::invalid_argument(fmt::format(
-                "{}: its shape is ({}); accepted: {}", *r.input, fmt::join(x.sizes(), ", "),
+                "{}: its shape is ({}); must be {}", *r.input, fmt::join(x.sizes(), ", "),
                 model.data.tokens ? std::string("(T) or (K, T)")
                                   : fmt::format("(T, {0}) or (K, T, {0})", model.data.dimension)));
         if (!model.data.tokens) x = x.to(torch::kFloat);
@@ -140,7 +140,7 @@ void measure_checkpoint(const study::ValidateRequest& r, const weightfile::Tenso
     const auto inputs = inputs_of(r, model, what).to(device);
     const auto tokens = inputs.size(1);
     if (r.token && *r.token >= tokens)
-        throw std::invalid_argument(fmt::format("`token` {}: accepted: 0 to {}", *r.token, tokens - 1));
+        throw std::invalid_argument(fmt::format("`token` {}: must be 0 to {}", *r.token, tokens - 1));
     MeasureOptions options;
     options.token = r.token.value_or(-1);
     options.double_precision = r.precision == "f64";
@@ -179,7 +179,7 @@ void measure_script(const study::ValidateRequest& r, const weightfile::TensorFil
     v.layout = "TorchScript";
     if (!r.input && r.shape.empty())
         throw std::invalid_argument(fmt::format(
-            "{}: which input? accepted: `input` FILE, or `shape` A,B,… to draw N(0, 1)", file.where()));
+            "{}: which input? use `input` FILE, or `shape` A,B,… to draw N(0, 1)", file.where()));
     jacobian::ScriptModule::Options options;
     options.double_precision = r.precision == "f64";
     options.seed = r.seed;

@@ -112,7 +112,7 @@ void TensorFile::Inside::recognise() {
     if (looks_like_zip(bytes)) {
         archive = ZipArchive(bytes, file);
         const std::string root = torch_root(archive, file);
-        if (root.empty()) refuse(file, "is a zip archive without data.pkl: no torch.save file");
+        if (root.empty()) refuse(file, "is a zip archive without data.pkl, not a torch.save file");
         kind = is_torch_script(archive, root) ? Kind::torch_script : Kind::torch_save;
         if (kind == Kind::torch_save) {
             contents = read_torch_file(archive, root, file);
@@ -134,7 +134,7 @@ void TensorFile::Inside::index_keys() {
               [&](auto a, auto b) { return tensors[a].key < tensors[b].key; });
     for (std::size_t k = 1; k < by_key.size(); ++k)
         if (tensors[by_key[k - 1]].key == tensors[by_key[k]].key)
-            refuse(file, fmt::format("key {} is there twice", in_quotes(tensors[by_key[k]].key)));
+            refuse(file, fmt::format("duplicate key {}", in_quotes(tensors[by_key[k]].key)));
 }
 
 const Tensor* TensorFile::Inside::find(std::string_view key) const {
@@ -237,7 +237,7 @@ std::vector<Real> TensorFile::Inside::read(const Tensor& tensor, std::size_t mos
         refuse(place(), fmt::format("has {} elements; must be at most {}",
                                     count ? std::to_string(*count) : "too many", most_elements));
     if (tensor.storage >= contents.storages.size() || tensor.strides.size() != tensor.shape.size())
-        refuse(place(), "is no tensor of this file");
+        refuse(place(), "is not a tensor of this file");
     const Bytes storage = bytes_of(contents.storages[tensor.storage]);
     if (!end || *end > storage.size() / (bits(tensor.dtype) / 8)) refuse(place(), "exceeds its storage");
     return widened<Real>(tensor, storage, contents.big_endian);

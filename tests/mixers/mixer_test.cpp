@@ -115,7 +115,7 @@ TEST(Mixer, LayersReadTheirOwnStream) {
     }
 }
 
-TEST(Mixer, CheckNamesTheOption) {
+TEST(Mixer, CheckNamesTheField) {
     struct Case {
         Family family;
         std::function<void(Recipe&)> spoil;
@@ -124,23 +124,23 @@ TEST(Mixer, CheckNamesTheOption) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double infinity = std::numeric_limits<double>::infinity();
     const std::vector<Case> cases{
-        {Family::grassmann, [](Recipe& r) { r.rank = 9; }, "rank 9: must be 0..4"},
-        {Family::grassmann, [](Recipe& r) { r.rank = -1; }, "rank -1: must be 0..4"},
-        {Family::cayley_hybrid, [](Recipe& r) { r.gate = 1.5; }, "gate 1.5: must be from 0 to 1"},
-        {Family::cayley_hybrid, [](Recipe& r) { r.gate = -0.1; }, "gate -0.1:"},
-        {Family::cayley_hybrid, [nan](Recipe& r) { r.gate = nan; }, "gate nan:"},
-        {Family::cayley_hybrid, [infinity](Recipe& r) { r.beta = infinity; }, "beta inf:"},
-        {Family::householder, [nan](Recipe& r) { r.beta = nan; }, "beta nan:"},
-        {Family::bistochastic, [](Recipe& r) { r.logit_scale = -1; }, "logit_scale -1:"},
-        {Family::bistochastic, [infinity](Recipe& r) { r.logit_scale = infinity; }, "logit_scale inf:"},
-        {Family::bistochastic, [](Recipe& r) { r.sinkhorn_iterations = 0; }, "sinkhorn_iterations 0:"},
-        {Family::cayley, [nan](Recipe& r) { r.logit_scale = nan; }, "logit_scale nan:"},
-        {Family::cayley, [](Recipe& r) { r.cayley_step = 0; }, "cayley_step 0:"},
-        {Family::cayley, [](Recipe& r) { r.cayley_step = -0.1; }, "cayley_step -0.1:"},
-        {Family::cayley, [infinity](Recipe& r) { r.cayley_step = infinity; }, "cayley_step inf:"},
-        {Family::cayley, [](Recipe& r) { r.cayley_iterations = 0; }, "cayley_iterations 0:"},
-        {Family::permutation, [](Recipe& r) { r.permutations = 0; }, "permutations 0:"},
-        {Family::permutation, [](Recipe& r) { r.permutations = 1000000000; }, "permutations 1000000000:"},
+        {Family::grassmann, [](Recipe& r) { r.rank = 9; }, "`rank` 9: must be 0 to 4"},
+        {Family::grassmann, [](Recipe& r) { r.rank = -1; }, "`rank` -1: must be 0 to 4"},
+        {Family::cayley_hybrid, [](Recipe& r) { r.gate = 1.5; }, "`gate` 1.5: must be 0 to 1"},
+        {Family::cayley_hybrid, [](Recipe& r) { r.gate = -0.1; }, "`gate` -0.1:"},
+        {Family::cayley_hybrid, [nan](Recipe& r) { r.gate = nan; }, "`gate` nan:"},
+        {Family::cayley_hybrid, [infinity](Recipe& r) { r.beta = infinity; }, "`beta` inf:"},
+        {Family::householder, [nan](Recipe& r) { r.beta = nan; }, "`beta` nan:"},
+        {Family::bistochastic, [](Recipe& r) { r.logit_scale = -1; }, "`logit_scale` -1:"},
+        {Family::bistochastic, [infinity](Recipe& r) { r.logit_scale = infinity; }, "`logit_scale` inf:"},
+        {Family::bistochastic, [](Recipe& r) { r.sinkhorn_iterations = 0; }, "`sinkhorn_iterations` 0:"},
+        {Family::cayley, [nan](Recipe& r) { r.logit_scale = nan; }, "`logit_scale` nan:"},
+        {Family::cayley, [](Recipe& r) { r.cayley_step = 0; }, "`cayley_step` 0:"},
+        {Family::cayley, [](Recipe& r) { r.cayley_step = -0.1; }, "`cayley_step` -0.1:"},
+        {Family::cayley, [infinity](Recipe& r) { r.cayley_step = infinity; }, "`cayley_step` inf:"},
+        {Family::cayley, [](Recipe& r) { r.cayley_iterations = 0; }, "`cayley_iterations` 0:"},
+        {Family::permutation, [](Recipe& r) { r.permutations = 0; }, "`permutations` 0:"},
+        {Family::permutation, [](Recipe& r) { r.permutations = 1000000000; }, "`permutations` 1000000000:"},
     };
     for (const Case& c : cases) {
         Recipe recipe = recipe_of(c.family);
@@ -158,7 +158,7 @@ TEST(Mixer, CheckNamesTheOption) {
     }
     for (const Family family : all_families())
         for (const int n : {0, -3})
-            EXPECT_EQ(complaint([&] { check(recipe_of(family), n); }).rfind("streams", 0), 0U);
+            EXPECT_EQ(complaint([&] { check(recipe_of(family), n); }).rfind("`streams`", 0), 0U);
 }
 
 TEST(Mixer, CheckAcceptsTheEnds) {
@@ -187,15 +187,15 @@ TEST(Mixer, OverflowIsAComplaintNotANan) {
         std::string begins;
     };
     const std::vector<Case> cases{
-        {Family::bistochastic, [](Recipe& r) { r.logit_scale = 1e308; }, "logit_scale 1e+308:"},
+        {Family::bistochastic, [](Recipe& r) { r.logit_scale = 1e308; }, "`logit_scale` 1e+308:"},
         {Family::cayley, [](Recipe& r) { r.cayley_step = 1e200; },
-         "logit_scale 1 with a Cayley step of 1e+200:"},
+         "`logit_scale` 1 with a Cayley step of 1e+200:"},
         {Family::cayley,
          [](Recipe& r) {
              r.cayley_step = 1e200;
              r.cayley_iterations.reset();
          },
-         "logit_scale 1 with a Cayley step of 1e+200:"},
+         "`logit_scale` 1 with a Cayley step of 1e+200:"},
     };
     for (const Case& c : cases) {
         Recipe recipe = recipe_of(c.family);

@@ -52,16 +52,15 @@ inline dyson::Theory theory_of(dyson::Method method, Spectrum law) {
         theory.curve.g.emplace_back(-0.5 * s, density.density_log[k] / s);
     }
     const Metrics metrics = theory.law.metrics();
-    theory.summary = {.certified = true,
-                      .message = "certified",
-                      .points = static_cast<int>(count),
-                      .newton_steps = 3 * static_cast<long>(count),
-                      .mass = theory.law.mass(),
-                      .mean_square = metrics.mean_square,
-                      .mean_square_exact = metrics.mean_square,
-                      .log_mean = metrics.log_mean,
-                      .log_mean_exact = metrics.log_mean,
-                      .seconds = 0.0625};
+    dyson::Summary& summary = theory.summary;
+    summary.judge({{"mass", tolerance::mass, 0, ""}});
+    summary.points = static_cast<int>(count);
+    summary.newton_steps = 3 * static_cast<long>(count);
+    summary.mass = theory.law.mass();
+    summary.mean_square = summary.mean_square_exact = metrics.mean_square;
+    summary.log_mean = metrics.log_mean;
+    summary.log_mean_exact = metrics.log_mean;
+    summary.seconds = 0.0625;
     return theory;
 }
 

@@ -31,7 +31,7 @@ TEST(Requirements, MistakesAreNamed) {
         return "accepted";
     };
     EXPECT_NE(message("window>0.9").find("NAME>=NUMBER"), std::string::npos);
-    EXPECT_NE(message("windw>=0.9").find("'windw'; must be one of window, collapsed"), std::string::npos);
+    EXPECT_NE(message("windw>=0.9").find("'windw'; must be one of mean_square, log_mean, window"), std::string::npos);
     EXPECT_NE(message("window>=much").find("'much' is not a finite number"), std::string::npos);
     EXPECT_NE(message("window>=inf").find("not a finite number"), std::string::npos);
     EXPECT_NE(message("").find("must be"), std::string::npos);
