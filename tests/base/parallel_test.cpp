@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
-#include <thread>
 #include <string>
+#include <thread>
 
 namespace spectra {
 namespace {

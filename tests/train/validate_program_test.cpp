@@ -116,7 +116,7 @@ TEST_F(ValidateProgram, WholeSequencesAndMistakes) {
 
     const auto far = run({"validate", "run.ckpt", "--token", "500"});
     EXPECT_EQ(far.status, 2);
-    EXPECT_NE(far.err.find("--token 500: accepted: 0 to 126"), std::string::npos) << far.err;
+    EXPECT_NE(far.err.find("--token 500: must be 0 to 126"), std::string::npos) << far.err;
     const auto contradiction = run({"validate", "run.ckpt", "--at", "zero", "--inputs", "3"});
     EXPECT_EQ(contradiction.status, 2);
     folder_.write("broken.ckpt", "not a checkpoint");
