@@ -19,7 +19,7 @@ spectra_example(simulate_and_compare "W1 +0\\.00[0-9]+.*expected W1 +0\\.00[0-9]
 spectra_example(validate_checkpoint "edelta: 2 connections of 4 streams.* 0\\.9423, .*certified.*PASS"
     $<TARGET_FILE:validate_checkpoint> "${PROJECT_SOURCE_DIR}/data/layouts/edelta_jpmhc.pt")
 
-spectra_example(one_call "theory +certified.*mass .*in window +0\\.88.*W1 +0\\.0.*ov_montecarlo.*wrote +one_call.h5"
+spectra_example(one_call "theory +certified.*mass .*in window +0\\.89.*W1 +0\\.0.*ov_montecarlo.*wrote +one_call.h5"
     $<TARGET_FILE:one_call>)
 
 set(stem "${CMAKE_CURRENT_BINARY_DIR}/example")

@@ -247,7 +247,7 @@ TEST(Pickle, LimitsOfMemory) {
     std::string tensors = pickled::name("torch._utils", "_rebuild_tensor") + "q\0"s + "(" +
                           pickled::storage("FloatStorage", "0", 1) + "K\0"s + ones + ones + "tq\1"s;
     for (int k = 0; k < 70'000; ++k) tensors += "h\0h\1R0"s;
-    refused(tensors, {"more than 4194304 sizes"});
+    refused(tensors, {"more than 4194304 tensor sizes"});
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ private:
             more = ", and the search for bands was given up";
         const bool no_band = law.nodes.empty() && law.mass_error > tolerance::mass;
         law.judge({{"bands missing", 0, no_band ? 1.0 : 0.0, "no band of the support was found" + more},
-                   {"points not certified", 0, static_cast<double>(law.uncertified),
+                   {"nodes not certified", 0, static_cast<double>(law.uncertified),
                     std::to_string(law.uncertified) + " of " + std::to_string(law.nodes.size()) +
                         " points are not certified" + more},
                    {"overlap of bands", tolerance::overlap, law.overlap, "bands were found that overlap" + more},

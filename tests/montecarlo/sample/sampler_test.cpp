@@ -38,7 +38,7 @@ Eigen::MatrixXd drawn_branch(Network network, int layer, std::uint64_t seed, std
 }
 
 Eigen::VectorXd singular_values(const Eigen::MatrixXd& matrix) {
-    return Eigen::BDCSVD<Eigen::MatrixXd>(matrix).singularValues();
+    return Eigen::JacobiSVD<Eigen::MatrixXd>(matrix).singularValues();
 }
 
 TEST(Sampler, AgreesWithThePlainProduct) {
