@@ -42,10 +42,16 @@ void print_report(const study::Request& request, const report::Report& report) {
 }
 
 /// Reports what is not certified; true if anything is not.
-bool warn_of_uncertified(const report::Report& report) {
+bool warn_of_uncertified(const study::Request& request, const report::Report& report) {
     bool any = false;
     for (const auto& theory : report.theories) {
         if (theory.summary.certified) continue;
+        // By default the scalar theory is only compared with.
+        if (!request.methods_given && theory.method != dyson::Method::operator_valued) {
+            print_error(fmt::format("note: the {} theory, which is only compared with, is not certified: {}",
+                                    dyson::name(theory.method), theory.summary.message));
+            continue;
+        }
         print_error(fmt::format("theory {}: {}{}", dyson::name(theory.method), theory.summary.message,
                                 theory.summary.uncertified > 0 ? "; the result file marks the points" : ""));
         any = true;
@@ -90,14 +96,17 @@ int analyse(const study::Request& request, const std::string& command) {
     const auto& report = *analysed;
     print_report(request, report);
     if (report.simulation && !report.simulation->note.empty()) print_error(report.simulation->note);
-    const bool uncertified = warn_of_uncertified(report);
+    const bool uncertified = warn_of_uncertified(request, report);
     if (interrupted()) {
         print_error(fmt::format("interrupted: {} of {} samples are kept; --resume continues",
                                 report.simulation ? report.simulation->samples : 0,
                                 report.simulation ? report.simulation->samples_requested : request.samples));
         return was_interrupted;
     }
-    return uncertified ? not_finished : done;
+    const bool elsewhere = request.device == montecarlo::Device::cuda && report.simulation &&
+                           !report.simulation->device.starts_with("cuda");
+    if (elsewhere) print_error("--device cuda: the simulation ran on the CPU instead");
+    return uncertified || elsewhere ? not_finished : done;
 }
 
 }  // namespace spectra::cli

@@ -164,13 +164,17 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
     refuse_extras(line);
     if (line.train->parsed()) {
         check_conflicts(line.train_request);
+        if (!torch.train && torch_is_to_be_built()) return needs_torch;
         if (!torch.train) start_torch_program(arguments);
         return torch.train(line.train_request, command);
     }
     if (line.validate->parsed()) {
         check_conflicts(line.validate_request);
         if (!torch.measure && study::needs_a_model(line.validate_request)) {
-            // Ask once, here: a refusal does not need Torch.
+            // A refusal does not need Torch.
+            study::scripts_to_run(line.validate_request);
+            if (torch_is_to_be_built()) return needs_torch;
+            // Ask once, here.
             const bool confirmed = confirm_scripts(line.validate_request);
             start_torch_program(confirmed ? with_word(arguments, "--run-script").data() : arguments);
         }

@@ -59,7 +59,7 @@ int figure(const study::FigureRequest& request, const std::string& command) {
     catch_interrupts();
     Progress progress(!request.quiet);
     Json figures = Json::array();
-    bool uncertified = false, first = true;
+    bool uncertified = false, undrawn = false, first = true;
     const auto stopped = study::draw_figures(request, command, progress, [&](const study::DrawnFigure& drawn) {
         progress.clear();
         if (request.json)
@@ -67,6 +67,7 @@ int figure(const study::FigureRequest& request, const std::string& command) {
         else if (!request.quiet)
             print((first ? "" : "\n") + page_of(drawn));
         first = false;
+        undrawn = undrawn || drawn.files.size() < 1 + request.plots.size();
         if (drawn.drawing.uncertified == 0) return;
         uncertified = true;
         print_error(fmt::format("figure {}: {} of {} points are not certified", drawn.name,
@@ -81,7 +82,7 @@ int figure(const study::FigureRequest& request, const std::string& command) {
         print_json(Json{{"figures", std::move(figures)}});
     else if (request.name == "all" && request.files.empty() && !request.quiet)
         print("\ntraining is left out: it needs files that spectra train wrote, after the word all\n");
-    return uncertified ? not_finished : done;
+    return uncertified || undrawn ? not_finished : done;
 }
 
 }  // namespace spectra::cli

@@ -4,12 +4,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 namespace spectra::cli {
+
+bool torch_is_to_be_built() {
+    const char* const state = std::getenv("SPECTRA_TORCH");
+    return state != nullptr && std::string_view(state) == "to-be-built";
+}
 
 void start_torch_program(char** arguments) {
     constexpr const char* name = "spectra-torch";

@@ -47,11 +47,12 @@ void print_validated(const ValidateRequest& r, const study::Validated& validated
         print_json(object);
         return;
     }
+    if (r.quiet) return;
     for (const auto& v : all)
         print(validation::validation_page(v, page_columns(), use_colour(), report::locale_is_utf8()) + "\n",
               Colours::kept);
     if (all.size() > 1) print(validation::evolution_table(all) + "\n");
-    if (!r.quiet) print(fmt::format("files: {}\n", fmt::join(validated.files, ", ")));
+    print(fmt::format("files: {}\n", fmt::join(validated.files, ", ")));
 }
 
 }  // namespace

@@ -23,6 +23,14 @@ std::string share_left(double left, double keep) {
     return percent(left);
 }
 
+/// With four digits, or as many as show that a share is below what must be kept.
+std::string share_text(double share, double keep) {
+    int digits = 4;
+    while (digits < 9 && share < keep && fmt::format("{:.{}f}", share, digits) == fmt::format("{:.{}f}", keep, digits))
+        ++digits;
+    return fmt::format("{:.{}f}", share, digits);
+}
+
 std::string depth_sentence(const DepthReport& report) {
     const auto& limit = report.limit;
     const std::string kept = fmt::format("at least {} of the singular values at or above {:.6g}",
@@ -71,8 +79,8 @@ std::string terminal_page(const DepthReport& report, int columns, bool colour, b
         const bool near = std::abs(p.depth - limit.depth) <= 2;
         if (!near && p.depth < shown + shown / 2 && p.depth != limit.points.back().depth) continue;
         if (!near) shown = p.depth;
-        const std::string line =
-            fmt::format("{:>8}{:>14.4f}{}", p.depth, p.share, p.certified ? "" : "  not certified");
+        const std::string line = fmt::format("{:>8}{:>14}{}", p.depth, share_text(p.share, report.keep),
+                                             p.certified ? "" : "  not certified");
         page.verbatim(p.certified ? line : page.paint(line, "31"));
     }
     page.blank();

@@ -280,6 +280,7 @@ Json validation_json(const Validation& v) {
                             {"wasserstein1", number(layer.wasserstein1)}});
         object["connections"] = std::move(rows);
     }
+    object["identity"] = v.identity ? json_of(*v.identity) : Json(nullptr);
     object["requirements"] = words_of(v.requirements);
     object["verdict"] = v.verdict.pass ? "PASS" : "FAIL";
     object["reasons"] = v.verdict.reasons;

@@ -28,14 +28,6 @@ std::string size_text(double bytes) {
     return fmt::format("{:.3g} {}", bytes, units[unit]);
 }
 
-[[noreturn]] void refuse_mixer(const std::string& text) {
-    const bool path_like = text.find_first_of("/.") != std::string::npos;
-    if (path_like && !nearest(text, family_names()))
-        throw std::invalid_argument(fmt::format("`mixer` {}: no such file", in_quotes(text)));
-    throw std::invalid_argument(fmt::format("`mixer` {}: no such mixer or file{}", in_quotes(text),
-                                            suggestion(text, family_names())));
-}
-
 void draw_mixers(const Request& request, mixers::Family family, DescribedNetwork& described) {
     Network& network = described.network;
     mixers::Recipe recipe = request.recipe;
@@ -114,6 +106,16 @@ std::string title_of(const Network& network, const Request& request, bool drawn)
 
 }  // namespace
 
+void check_mixer(const std::string& field, const std::string& mixer) {
+    std::error_code ignored;
+    if (mixers::find_family(mixer) || (!mixer.empty() && std::filesystem::exists(mixer, ignored))) return;
+    const bool path_like = mixer.find_first_of("/.") != std::string::npos;
+    if (path_like && !nearest(mixer, family_names()))
+        throw std::invalid_argument(fmt::format("`{}` {}: no such file", field, in_quotes(mixer)));
+    throw std::invalid_argument(fmt::format("`{}` {}: no such mixer or file{}", field, in_quotes(mixer),
+                                            suggestion(mixer, family_names())));
+}
+
 std::size_t physical_memory() {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);
@@ -138,14 +140,11 @@ DescribedNetwork describe_network(const Request& request) {
         described.short_name = std::filesystem::path(*request.model).stem().string();
     } else {
         const std::string& mixer = request.mixer.value();
-        std::error_code ignored;
-        if (const auto family = mixers::find_family(mixer)) {
+        check_mixer("mixer", mixer);
+        if (const auto family = mixers::find_family(mixer))
             draw_mixers(request, *family, described);
-        } else if (!mixer.empty() && std::filesystem::exists(mixer, ignored)) {
+        else
             read_mixer_file(request, mixer, described);
-        } else {
-            refuse_mixer(mixer);
-        }
         network.branch = describe_branch(request, network);
         network.width = default_width;
     }

@@ -23,6 +23,9 @@ struct DescribedNetwork {
 /// be used.
 DescribedNetwork describe_network(const Request& request);
 
+/// Throws std::invalid_argument where `mixer` is neither a family nor a file; `field` names it in the message.
+void check_mixer(const std::string& field, const std::string& mixer);
+
 /// Bytes of memory this machine has.
 std::size_t physical_memory();
 

@@ -64,6 +64,7 @@ double result_bytes(const GridPoint& point, const Network& network) {
 /// Throws for invalid networks before anything is computed. Checks one of several networks that differ only in
 /// their seed.
 void check_grid(const SweepRequest& request, const std::vector<GridPoint>& points) {
+    for (const auto& mixer : request.mixers) check_mixer("mixers", mixer);
     const std::size_t seeds = std::max<std::size_t>(request.seeds.size(), 1);
     double bytes = 0;
     std::vector<dyson::Method> used;

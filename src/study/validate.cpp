@@ -71,7 +71,7 @@ Validation validate_one(const ValidateRequest& r, const TensorFile& file, const 
         v.step = file.training_step();
         validation::add_stacks(v, stacks_of(r, file), r.noise.value_or(0.05), r.threads.value_or(0));
     }
-    validation::conclude(v, r.require.value_or(validation::default_requirements()));
+    validation::conclude(v, r.require ? *r.require : validation::requirements_for(v));
     return v;
 }
 

@@ -74,7 +74,8 @@ std::vector<Requirement> parse_requirements(const std::string& text) {
 }
 
 std::string words(const Requirement& r) {
-    return fmt::format("{} {} {}", r.name, r.relation == Relation::at_least ? ">=" : "<=", r.threshold);
+    return fmt::format("{} {} {:.4g}{}", r.name, r.relation == Relation::at_least ? ">=" : "<=", r.threshold,
+                       r.reason.empty() ? "" : fmt::format(" ({})", r.reason));
 }
 
 Verdict judge(const std::vector<Requirement>& requirements,

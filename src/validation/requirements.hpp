@@ -17,6 +17,7 @@ struct Requirement {
     std::string name;                        ///< of the quantity, one of required_names()
     Relation relation = Relation::at_least;  ///< to the threshold
     double threshold = 0;                    ///< itself allowed
+    std::string reason = {};                 ///< for that threshold, in words; may be empty
 };
 
 /// Quantities that may be required, in the order shown to users: the metrics, norm (spectral norm of the

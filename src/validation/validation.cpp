@@ -4,6 +4,8 @@
 #include "dyson/law/cdf_law.hpp"
 #include "spectrum/metrics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -110,9 +112,32 @@ void add_stacks(Validation& v, const std::vector<layouts::Stack>& stacks, double
         mixers.push_back(network_of(stack, 0));
         whole.push_back(network_of(stack, noise));
     }
+    Network identity = whole.front();
+    for (auto& mixer : identity.mixers) mixer.setIdentity();
     v.predictions.push_back(predict(Part::mixers, std::move(mixers), threads));
     v.predictions.push_back(predict(Part::full, std::move(whole), threads));
+    if (const auto p = predict(Part::full, {std::move(identity)}, threads); p.certificate.certified) v.identity = p.metrics;
     compare_with_measured(v);
+}
+
+std::vector<Requirement> requirements_for(const Validation& v) {
+    auto all = default_requirements();
+    if (!v.identity || v.measured) return all;
+    const auto reset = [](Requirement& r, double threshold, const std::string& reason) {
+        r.threshold = threshold;
+        r.reason = reason;
+    };
+    for (auto& r : all) {
+        if (r.name == "window")
+            reset(r, r.threshold * v.identity->window,
+                  fmt::format("{} of the identity's {:.4g} with the same branches", r.threshold, v.identity->window));
+        if (r.name == "collapsed" && v.identity->collapsed > 1e-6)
+            reset(r, r.threshold + v.identity->collapsed,
+                  fmt::format("{} above the identity's {:.4g}", r.threshold, v.identity->collapsed));
+        if (const double most = 1.25 * v.identity->largest; r.name == "largest" && most > r.threshold)
+            reset(r, most, fmt::format("1.25 times the identity's {:.4g}", v.identity->largest));
+    }
+    return all;
 }
 
 void add_measurements(Validation& v, std::vector<layouts::Measurement> measurements, double resolution,

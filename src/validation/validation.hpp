@@ -50,6 +50,8 @@ struct Validation {
     std::vector<Prediction> predictions;  ///< in the order of Part; full is what is called predicted
     std::vector<std::optional<Agreement>> agreement;  ///< of each with the measured law
     std::vector<LayerDistance> layers;                ///< one per connection that was measured
+    /// Of identity mixers with the same branches, where these are assumed: no mixers can be expected to do better.
+    std::optional<Metrics> identity;
     std::vector<Requirement> requirements;            ///< what the verdict is about
     Verdict verdict;                                  ///< of conclude()
 
@@ -96,6 +98,10 @@ struct ProbedLaw {
 /// inputs; largest and smallest are extremes over inputs. The effective rank comes from the quantiles. Errors
 /// are means too, because the part that steps do not resolve has one sign.
 void add_probed(Validation& validation, std::vector<ProbedLaw> laws, std::string words, double resolution);
+
+/// What is required where the user says nothing. Where the branches are assumed, the identity is the yardstick: 0.9 of
+/// its window, 0.05 more collapsed than it, and a largest value of 2 or a quarter above its own.
+std::vector<Requirement> requirements_for(const Validation& validation);
 
 /// Last: checks the requirements.
 void conclude(Validation& validation, std::vector<Requirement> requirements);
