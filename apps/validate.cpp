@@ -47,7 +47,11 @@ void print_validated(const ValidateRequest& r, const study::Validated& validated
         print_json(object);
         return;
     }
-    if (r.quiet) return;
+    if (r.quiet) {
+        for (const auto& v : all)
+            for (const auto& reason : v.verdict.reasons) print_error(fmt::format("{}: FAIL: {}", v.file, reason));
+        return;
+    }
     for (const auto& v : all)
         print(validation::validation_page(v, page_columns(), use_colour(), report::locale_is_utf8()) + "\n",
               Colours::kept);

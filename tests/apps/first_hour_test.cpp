@@ -55,6 +55,11 @@ TEST_F(FirstHour, ADeviceThatCannotBeHadIsNoSuccess) {
 TEST_F(FirstHour, QuietValidationPrintsNothing) {
     const auto result = run({"validate", SPECTRA_DATA_DIR "/layouts/edelta_jpmhc.pt", "--quiet", "--plot", "none"});
     EXPECT_EQ(result.out, "") << result.err;
+    const auto strict = run({"validate", SPECTRA_DATA_DIR "/layouts/edelta_jpmhc.pt", "--quiet", "--plot", "none",
+                             "--require", "largest<=0.5"});
+    EXPECT_EQ(strict.status, 1);
+    EXPECT_EQ(strict.out, "");
+    EXPECT_TRUE(has(strict.err, "FAIL: largest is")) << strict.err;
 }
 
 TEST_F(FirstHour, AShareBelowWhatIsKeptIsShownBelowIt) {

@@ -390,7 +390,7 @@ TEST_F(SweepProgram, UncertifiedNetworksDoNotStopTheOthers) {
 TEST_F(SweepProgram, RefusesBeforeAnythingIsComputed) {
     refused({}, {"sweep", "--mixers"});
     refused({"--mixers", "cayley,redrawn"}, {"'redrawn'", "--redrawn"});
-    refused({"--mixers", "cayley,bistochastc"}, {"--mixer 'bistochastc'", "did you mean 'bistochastic'?"});
+    refused({"--mixers", "cayley,bistochastc"}, {"--mixers 'bistochastc'", "did you mean 'bistochastic'?"});
     refused({"--mixers", "cayley,"}, {"--mixers 'cayley,'"});
     refused({"--mixers", "cayley", "--depths", "1,0"}, {"--depths '0'", "1 to 1000000", "FIRST:LAST"});
     refused({"--mixers", "cayley", "--depths", "5:1"}, {"--depths '5:1'"});

@@ -86,7 +86,7 @@ TEST_F(ValidateProgram, JudgesACheckpoint) {
     const auto strict = run({"validate", "run.ckpt", "--inputs", "1", "--token", "5", "--require",
                              "largest<=0.5", "--plot", "none", "--quiet", "--threads", "1"});
     EXPECT_EQ(strict.status, 1);
-    EXPECT_NE(strict.out.find("required largest <= 0.5"), std::string::npos) << strict.out;
+    EXPECT_NE(strict.err.find("required largest <= 0.5"), std::string::npos) << strict.err;
 
     // The mixers alone need no model.
     const auto at_zero = run({"validate", "run.ckpt", "--at", "zero", "--json", "--plot", "none"});

@@ -157,7 +157,7 @@ TEST(Sampler, HyperConnectionsAreKroneckerProducts) {
                 EXPECT_GT(s[11], 1e-4 * s[0]);
                 EXPECT_LT(s[12], 100 * epsilon * s[0]);
                 const Eigen::VectorXd expected = post.norm() * pre.norm() * singular_values(factor);
-                EXPECT_LE((s.head(12) - expected).norm(), 100 * epsilon * s[0]);
+                EXPECT_LE((s.head(12) - expected).norm(), 200 * epsilon * s[0]);
                 if (!law.empty()) {
                     for (int k = 0; k < 12; ++k)
                         EXPECT_NEAR(singular_values(factor)[k], k < 6 ? 2 : 0.5, 100 * epsilon);
