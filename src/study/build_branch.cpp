@@ -28,7 +28,7 @@ std::vector<double> per_layer(const char* option, const std::vector<double>& val
 std::vector<double> variances(const Request& request, int depth) {
     if (request.sigma2) return per_layer("`sigma2`", *request.sigma2, depth);
     return std::vector<double>(static_cast<std::size_t>(depth),
-                               request.noise.value_or(default_noise) / depth);
+                               request.noise_or_default() / depth);
 }
 
 /// --branch-law or the variances of a Gaussian.
@@ -113,7 +113,7 @@ TiedBranch tied_branch(const Request& request, const Network& network) {
 }  // namespace
 
 Branch describe_branch(const Request& request, const Network& network) {
-    const std::string name = request.branch.value_or(default_branch);
+    const std::string name = request.branch_or_default();
     if (name == "activation") return activation_branch(request, network);
     if (name == "hyper-connection") return hyper_connection_branch(request, network);
     if (name == "tied") return tied_branch(request, network);

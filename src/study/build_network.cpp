@@ -32,8 +32,8 @@ void draw_mixers(const Request& request, mixers::Family family, DescribedNetwork
     Network& network = described.network;
     mixers::Recipe recipe = request.recipe;
     recipe.family = family;
-    network.streams = request.streams.value_or(default_streams);
-    const int depth = request.depth.value_or(default_depth);
+    network.streams = request.streams_or_default();
+    const int depth = request.depth_or_default();
     check_family_fields(request, family);
     mixers::check(recipe, network.streams);
     check_memory("the mixers", 8.0 * depth * network.streams * network.streams,
@@ -66,7 +66,7 @@ void read_mixer_file(const Request& request, const std::string& file, DescribedN
             fmt::format("`streams` {} contradicts `mixer` {}, whose matrices are {}×{}", *request.streams,
                         file, network.streams, network.streams));
     if (network.depth() == 1) {
-        const int depth = request.depth.value_or(default_depth);
+        const int depth = request.depth_or_default();
         check_memory("the mixers", 8.0 * depth * network.streams * network.streams, "a smaller `depth`");
         network.mixers.assign(static_cast<std::size_t>(depth), Mixer(network.mixers.front()));
     } else if (request.depth && *request.depth != network.depth()) {
@@ -135,7 +135,7 @@ DescribedNetwork describe_network(const Request& request) {
     Network& network = described.network;
     if (request.model) {
         network = weightfile::is_weight_file(*request.model)
-                      ? read_checkpoint(*request.model, request.noise.value_or(default_noise))
+                      ? read_checkpoint(*request.model, request.noise_or_default())
                       : read_model(*request.model);
         described.short_name = std::filesystem::path(*request.model).stem().string();
     } else {

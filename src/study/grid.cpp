@@ -30,11 +30,11 @@ std::string name_of(const Request& r) {
     const std::string& source = source_of(r);
     const bool family = mixers::find_family(source).has_value();
     std::string name = plain(family ? source : std::filesystem::path(source).stem().string());
-    if (r.branch.value_or(default_branch) != default_branch) name += "-" + *r.branch;
-    if (r.streams.value_or(default_streams) != default_streams) name += fmt::format("-n{}", *r.streams);
+    if (r.branch_or_default() != default_branch) name += "-" + *r.branch;
+    if (r.streams_or_default() != default_streams) name += fmt::format("-n{}", *r.streams);
     if (r.width.value_or(default_width) != default_width) name += fmt::format("-p{}", *r.width);
-    if (family || r.depth) name += fmt::format("-L{}", r.depth.value_or(default_depth));
-    if (!r.sigma2 && !r.branch_law) name += fmt::format("-noise{}", r.noise.value_or(default_noise));
+    if (family || r.depth) name += fmt::format("-L{}", r.depth_or_default());
+    if (!r.sigma2 && !r.branch_law) name += fmt::format("-noise{}", r.noise_or_default());
     return name + fmt::format("-seed{}", r.seed);
 }
 

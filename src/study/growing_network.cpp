@@ -65,7 +65,7 @@ std::string GrowingNetwork::title() const {
         noise = request_.sigma2
                     ? fmt::format("{} = {:.6g}", weighted ? "σ_w²" : "σ²", request_.sigma2->front())
                     : fmt::format("L{} = {:.6g}", weighted ? "σ_w²Eφ'²" : "σ²",
-                                  request_.noise.value_or(default_noise));
+                                  request_.noise_or_default());
     }
     const std::string name = base_.mixer_name.empty() ? short_name_ : base_.mixer_name;
     return fmt::format("{}{}, n = {}, {}{}{}, seed {}", name,

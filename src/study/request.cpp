@@ -52,7 +52,7 @@ std::vector<BranchField> branch_fields(const Request& r) {
 }
 
 void check_branch_fields(const Request& r) {
-    const std::string branch = r.branch.value_or(default_branch);
+    const std::string branch = r.branch_or_default();
     for (const auto& field : branch_fields(r)) {
         const auto& readers = field.readers;
         if (!field.given || std::find(readers.begin(), readers.end(), branch) != readers.end()) continue;
@@ -104,7 +104,7 @@ void check_conflicts(const Request& r) {
     if (r.methods.empty() && r.grid) conflict("`theory` none", "`grid`", "a grid is for theory");
     if (r.methods.empty() && r.eta) conflict("`theory` none", "`eta`", "smoothing is for theory");
     if (r.slopes == montecarlo::Slopes::propagated) {
-        const std::string branch = r.branch.value_or(default_branch);
+        const std::string branch = r.branch_or_default();
         if (!r.model && branch != "activation")
             conflict("`slopes` propagated", "`branch` " + branch, "it only applies to `branch` activation");
         if (r.preactivation_variance)
@@ -146,7 +146,7 @@ std::vector<std::string> drop_unused_fields(Request& r) {
         return std::find(dropped.begin(), dropped.end(), name) != dropped.end();
     };
     std::erase_if(r.family_fields, is_dropped);
-    const std::string branch = r.branch.value_or(default_branch);
+    const std::string branch = r.branch_or_default();
     for (const auto& field : branch_fields(r))
         if (field.given &&
             std::find(field.readers.begin(), field.readers.end(), branch) == field.readers.end())

@@ -15,6 +15,14 @@
 
 namespace spectra::study {
 
+inline constexpr int default_max_depth = 1000;               ///< of a search for the deepest network
+inline constexpr int default_depth = 10;                     ///< L
+inline constexpr int default_streams = 4;                    ///< n
+inline constexpr int default_width = 25;                     ///< p
+inline constexpr double default_noise = 0.05;                ///< L·σ²
+inline constexpr const char* default_branch = "isotropic";   ///< of branch_names()
+inline constexpr const char* default_activation = "relu";    ///< φ
+
 /// How a hyper-connection's weights of the streams are chosen.
 struct StreamWeights {
     /// Drawn from the seed, the same for all streams, or given.
@@ -78,6 +86,15 @@ struct Request {
     bool quiet = false;  ///< for programs: print errors only
     int threads = 0;  ///< 0: all
     int gpu = 0;      ///< GPU index, modulo the number of devices; set where ranks share a machine
+
+    /// What was given, or the default. A file of mixers or a model has sizes of its own.
+    int depth_or_default() const { return depth.value_or(default_depth); }
+    /// The same for streams.
+    int streams_or_default() const { return streams.value_or(default_streams); }
+    /// The same for L·σ².
+    double noise_or_default() const { return noise.value_or(default_noise); }
+    /// The same for the kind of branch.
+    std::string branch_or_default() const { return branch.value_or(default_branch); }
 };
 
 /// The search for the deepest network that keeps a share of its singular values. Of the network, depth and width
@@ -88,14 +105,6 @@ struct DepthLimitRequest {
     double above = 0.1;            ///< at or above this singular value
     std::optional<int> max_depth;  ///< where the search ends; none: default_max_depth, or where a file ends
 };
-
-inline constexpr int default_max_depth = 1000;               ///< of a search for the deepest network
-inline constexpr int default_depth = 10;                     ///< L
-inline constexpr int default_streams = 4;                    ///< n
-inline constexpr int default_width = 25;                     ///< p
-inline constexpr double default_noise = 0.05;                ///< L·σ²
-inline constexpr const char* default_branch = "isotropic";   ///< of branch_names()
-inline constexpr const char* default_activation = "relu";    ///< φ
 
 /// The names of all families.
 std::vector<std::string> family_names();

@@ -5,6 +5,7 @@
 #include "report/validation_report.hpp"
 #include "study/analysis.hpp"
 #include "study/output_files.hpp"
+#include "study/request.hpp"
 #include "weightfile/script_scan.hpp"
 #include "weightfile/torch_file.hpp"
 
@@ -69,7 +70,7 @@ Validation validate_one(const ValidateRequest& r, const TensorFile& file, const 
                             "spectra train and TorchScript",
                             name, weightfile::name(file.kind())));
         v.step = file.training_step();
-        validation::add_stacks(v, stacks_of(r, file), r.noise.value_or(0.05), r.threads.value_or(0));
+        validation::add_stacks(v, stacks_of(r, file), r.noise.value_or(default_noise), r.threads.value_or(0));
     }
     validation::conclude(v, r.require ? *r.require : validation::requirements_for(v));
     return v;
