@@ -48,6 +48,7 @@ bool warn_of_uncertified(const study::Request& request, const report::Report& re
         if (theory.summary.certified) continue;
         // By default the scalar theory is only compared with.
         if (!request.methods_given && theory.method != dyson::Method::operator_valued) {
+            if (request.quiet) continue;
             print_error(fmt::format("note: the {} theory, which is only compared with, is not certified: {}",
                                     dyson::name(theory.method), theory.summary.message));
             continue;
@@ -103,9 +104,8 @@ int analyse(const study::Request& request, const std::string& command) {
                                 report.simulation ? report.simulation->samples_requested : request.samples));
         return was_interrupted;
     }
-    const bool elsewhere = request.device == montecarlo::Device::cuda && report.simulation &&
-                           !report.simulation->device.starts_with("cuda");
-    if (elsewhere) print_error("--device cuda: the simulation ran on the CPU instead");
+    // A note means that a GPU was asked for and could not be had.
+    const bool elsewhere = report.simulation && !report.simulation->note.empty();
     return uncertified || elsewhere ? not_finished : done;
 }
 

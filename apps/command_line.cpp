@@ -164,17 +164,16 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
     refuse_extras(line);
     if (line.train->parsed()) {
         check_conflicts(line.train_request);
-        if (!torch.train && torch_is_to_be_built()) return needs_torch;
+        if (torch_is_probed()) return needs_torch;
         if (!torch.train) start_torch_program(arguments);
         return torch.train(line.train_request, command);
     }
     if (line.validate->parsed()) {
         check_conflicts(line.validate_request);
-        if (!torch.measure && study::needs_a_model(line.validate_request)) {
-            // A refusal does not need Torch.
-            study::scripts_to_run(line.validate_request);
-            if (torch_is_to_be_built()) return needs_torch;
-            // Ask once, here.
+        const bool runs_a_model = study::needs_a_model(line.validate_request);
+        if (torch_is_probed()) return runs_a_model ? needs_torch : done;
+        if (!torch.measure && runs_a_model) {
+            // Ask once, here: a refusal does not need Torch.
             const bool confirmed = confirm_scripts(line.validate_request);
             start_torch_program(confirmed ? with_word(arguments, "--run-script").data() : arguments);
         }
@@ -252,6 +251,9 @@ int run(int argc, char** argv, const TorchCommands& torch) {
     } catch (const std::invalid_argument& error) {
         print_error(message_of(error));
         return bad_input;
+    } catch (const study::Stopped&) {
+        print_error("interrupted before anything was computed; files are unchanged");
+        return was_interrupted;
     } catch (const std::bad_alloc&) {
         print_error("out of memory");
     } catch (const std::exception& error) {

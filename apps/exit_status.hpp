@@ -8,7 +8,7 @@ enum ExitStatus : int {
     verdict_negative = 1,   ///< done, and what was required does not hold
     bad_input = 2,          ///< found before anything is computed or written
     not_finished = 3,       ///< points left uncertified (the file marks them), out of memory, disk full
-    needs_torch = 78,       ///< for the script ./spectra, which then builds spectra-torch and tries again
+    needs_torch = 78,       ///< for the script ./spectra, which then builds spectra-torch first
     was_interrupted = 130,  ///< what is done is kept
 };
 

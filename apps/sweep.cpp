@@ -27,10 +27,13 @@ std::string names(const std::vector<std::string>& all) {
 }
 
 /// True if some networks failed or are not certified.
-bool report_what_is_missing(const study::SweepOutcome& outcome) {
+bool report_what_is_missing(const study::Request& request, const study::SweepOutcome& outcome) {
     std::vector<std::string> uncertified, failed;
-    for (const auto& run : outcome.report.runs)
-        if (!run.certified) uncertified.push_back(fmt::format("{} ({})", run.name, fmt::join(run.doubts, ", ")));
+    for (const auto& run : outcome.report.runs) {
+        // By default the scalar theory is only compared with.
+        const bool scalar_alone = run.doubts == std::vector<std::string>{"scalar"} && !request.methods_given;
+        if (!run.certified && !scalar_alone) uncertified.push_back(fmt::format("{} ({})", run.name, fmt::join(run.doubts, ", ")));
+    }
     for (const auto& run : outcome.report.failed) failed.push_back(run.name);
     if (!uncertified.empty())
         print_error(fmt::format("{} of {} networks are not certified: {}", uncertified.size(), outcome.networks,
@@ -50,11 +53,13 @@ int print_outcome(const study::Request& request, const study::SweepOutcome& outc
                                 outcome.kept, outcome.networks));
         return was_interrupted;
     }
-    if (request.json)
-        print(report::to_json(outcome.report) + "\n");
-    else if (!request.quiet && !outcome.report.runs.empty())
-        print(page(), Colours::kept);
-    return report_what_is_missing(outcome) ? not_finished : done;
+    if (request.json) {
+        auto report = outcome.report;
+        for (auto& run : report.failed) run.reason = with_options(run.reason);
+        print(report::to_json(report) + "\n");
+    }
+    if (!request.json && !request.quiet && !outcome.report.runs.empty()) print(page(), Colours::kept);
+    return report_what_is_missing(request, outcome) ? not_finished : done;
 }
 
 void require_networks(const study::SweepRequest& request) {

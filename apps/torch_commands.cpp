@@ -13,9 +13,9 @@
 
 namespace spectra::cli {
 
-bool torch_is_to_be_built() {
+bool torch_is_probed() {
     const char* const state = std::getenv("SPECTRA_TORCH");
-    return state != nullptr && std::string_view(state) == "to-be-built";
+    return state != nullptr && std::string_view(state) == "probe";
 }
 
 void start_torch_program(char** arguments) {

@@ -15,9 +15,9 @@ struct TorchCommands {
     study::Measurer measure;  ///< of the command validate
 };
 
-/// The script ./spectra started this program and has yet to build spectra-torch: it must be told that the command needs
-/// it (ExitStatus::needs_torch), before anything is asked or done.
-bool torch_is_to_be_built();
+/// The script ./spectra only wants to know whether the command needs spectra-torch (ExitStatus::needs_torch): nothing is
+/// asked or done.
+bool torch_is_probed();
 
 /// Replaces this program with spectra-torch, which must be in the same folder, with the same arguments. Throws
 /// std::runtime_error with instructions to build it if it is missing.

@@ -97,6 +97,7 @@ std::vector<FamilyEntry> make_registry() {
     all.push_back({.name = "identity",
                    .family = Family::identity,
                    .draw = [](const Recipe&, int n, Stream&) -> Mixer { return Mixer::Identity(n, n); },
+                   .raw_count = [](std::uint64_t) { return std::uint64_t{0}; },
                    .from_raw = raw_identity,
                    .trained = true});
     all.push_back({.name = "bistochastic",
@@ -198,7 +199,8 @@ std::vector<std::string> drawn_names() {
 std::vector<std::string> raw_names() {
     std::vector<std::string> names;
     for (const auto& entry : registry())
-        if (entry.from_raw != nullptr) names.emplace_back(entry.name);
+        if (entry.from_raw != nullptr && (entry.raw_count == nullptr || entry.raw_count(2) > 0))
+            names.emplace_back(entry.name);
     return names;
 }
 

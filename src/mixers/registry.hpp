@@ -42,7 +42,7 @@ const FamilyEntry* find_entry(std::string_view name);
 
 /// The names of the families that can be drawn.
 std::vector<std::string> drawn_names();
-/// The names of those that can be read from raw numbers.
+/// The names of those that are read from raw numbers. The identity has none.
 std::vector<std::string> raw_names();
 
 /// n, from the number of raw values. Nothing where no n has so many; nothing for grassmann either: its rank is free,

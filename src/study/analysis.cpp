@@ -84,6 +84,8 @@ void compute(const Request& request, const Analysis& analysis, Observer& observe
         report.green = ranks != nullptr ? gather_green(*ranks, report.network, request.omega, theory)
                                         : dyson::green(report.network, request.omega, theory);
     }
+    // What an earlier run simulated is kept where this one is stopped before it gets there.
+    if (analysis.done && request.samples > 0) report.simulation = analysis.done;
     for (const auto method : analysis.methods) {
         if (observer.stopped()) return;
         observer.stage("solving " + dyson::name(method));
@@ -103,6 +105,7 @@ void compute(const Request& request, const Analysis& analysis, Observer& observe
         };
     }
     auto result = montecarlo::simulate(report.network, options);
+    report.simulation.reset();
     if (result.samples > 0) report.simulation = std::move(result);
     // Redrawn mixers are a different network from the one in the theory.
     if (!report.simulation || report.theories.empty() || request.redrawn || observer.stopped()) return;
@@ -211,6 +214,7 @@ std::optional<report::Report> analyse(const Request& request, const std::string&
             files.result, static_cast<std::size_t>(analysis.simulation.samples) *
                               static_cast<std::size_t>(analysis.described.network.size()));
 
+    throw_if_stopped(observer);  // nothing was computed: earlier files stay
     const auto origin = provenance(command, request.seed);
     analysis.save = [&](report::Report part) {
         part.provenance = origin;

@@ -34,7 +34,8 @@ report::Report compute(const Request& request, Analysis analysis, Observer& obse
 
 /// Theory and simulation of one network, written to its result file and drawn. `command` goes into the file.
 /// Started several times (mpirun, srun), the processes share the work and the first returns the report, the others
-/// nothing. Throws std::invalid_argument before anything is computed or written.
+/// nothing. Throws std::invalid_argument before anything is
+/// computed or written, and Stopped where the observer stops it before that.
 std::optional<report::Report> analyse(const Request& request, const std::string& command, Observer& observer);
 
 /// Of a run of this version, now.

@@ -40,6 +40,7 @@ report::DepthReport depth_limit(const DepthLimitRequest& request, const std::str
         request.network.out.value_or(fmt::format("spectra-depth-limit-{}", network.short_name())), {});
     check_writable(files, request.network.force);
 
+    throw_if_stopped(observer);  // nothing was computed: earlier files stay
     report::DepthReport report;
     report.provenance = provenance(command, request.network.seed);
     report.title = network.title();

@@ -12,7 +12,8 @@
 namespace spectra::study {
 
 /// The deepest network that keeps a share of its singular values, written to its result file. `command` goes into
-/// the file. Throws std::invalid_argument before anything is computed or written.
+/// the file. Throws std::invalid_argument before anything is computed or written, and Stopped
+/// where the observer stops it before that.
 report::DepthReport depth_limit(const DepthLimitRequest& request, const std::string& command, Observer& observer);
 
 }  // namespace spectra::study

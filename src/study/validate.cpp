@@ -133,6 +133,7 @@ std::vector<std::string> scripts_to_run(const ValidateRequest& r) {
 Validated validate(const ValidateRequest& r, const std::string& command, const Measurer& measure, Observer& observer) {
     check_conflicts(r);
     const auto opened = open_files(r, measure);
+    throw_if_stopped(observer);
     Validated validated;
     for (std::size_t k = 0; k < r.files.size() && !observer.stopped(); ++k) {
         if (r.files.size() > 1) observer.prefix(fmt::format("{} of {}, ", k + 1, r.files.size()));
@@ -149,6 +150,7 @@ Validated validate(const ValidateRequest& r, const std::string& command, const M
     if (validated.all.size() > 1)
         draw(validation::evolution_figure(validated.all), output_files(stem_of(r), r.plot).figures, validated.files,
              observer);
+    if (validated.all.size() < r.files.size()) validated.pass = false;  // stopped
     return validated;
 }
 

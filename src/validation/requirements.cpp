@@ -74,8 +74,8 @@ std::vector<Requirement> parse_requirements(const std::string& text) {
 }
 
 std::string words(const Requirement& r) {
-    return fmt::format("{} {} {:.4g}{}", r.name, r.relation == Relation::at_least ? ">=" : "<=", r.threshold,
-                       r.reason.empty() ? "" : fmt::format(" ({})", r.reason));
+    const std::string bound = fmt::format("{} {} ", r.name, r.relation == Relation::at_least ? ">=" : "<=");
+    return bound + (r.reason.empty() ? fmt::format("{}", r.threshold) : fmt::format("{:.4g} ({})", r.threshold, r.reason));
 }
 
 Verdict judge(const std::vector<Requirement>& requirements,

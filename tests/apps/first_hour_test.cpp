@@ -48,7 +48,7 @@ TEST_F(FirstHour, ADeviceThatCannotBeHadIsNoSuccess) {
         EXPECT_EQ(result.status, 0) << "there is a GPU";
     } else {
         EXPECT_EQ(result.status, 3);
-        EXPECT_TRUE(has(result.err, "--device cuda: the simulation ran on the CPU instead")) << result.err;
+        EXPECT_TRUE(has(result.err, "no GPU is used")) << result.err;
     }
 }
 
@@ -70,10 +70,10 @@ TEST_F(FirstHour, AShareBelowWhatIsKeptIsShownBelowIt) {
     EXPECT_EQ(failing, std::string::npos) << result.out;
 }
 
-TEST_F(FirstHour, WhatNeedsTorchIsToldToTheScriptThatBuildsIt) {
+TEST_F(FirstHour, AProbeTellsWhetherTorchIsNeededAndDoesNothing) {
     testing::ProcessOptions options;
     options.folder = folder_.path();
-    options.environment = {{"SPECTRA_TORCH", "to-be-built"}};
+    options.environment = {{"SPECTRA_TORCH", "probe"}};
     const auto status = [&](Words words) {
         words.insert(words.begin(), SPECTRA_BINARY);
         return testing::run_process(words, options).status;
@@ -87,6 +87,7 @@ TEST_F(FirstHour, WhatNeedsTorchIsToldToTheScriptThatBuildsIt) {
     EXPECT_EQ(status({"validate", trained, "--list"}), 0);
     EXPECT_NE(status({"validate", trained, "--at", "zero", "--plot", "none"}), 78);
     EXPECT_NE(status({"validate", SPECTRA_DATA_DIR "/layouts/edelta_jpmhc.pt", "--plot", "none"}), 78);
+    EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 }  // namespace
