@@ -84,8 +84,8 @@ void add_output_options(CLI::App& app, ValidateRequest& r) {
         [&r](const auto&, const auto& text) { r.out = text; });
     add.plot(r.plot);
     add.flag("--force", "replace files not written by spectra", r.force);
-    add.flag("--json", "print one JSON object", r.json);
-    add.flag("--quiet", "no progress line", r.quiet);
+    add.flag("--json", "print one JSON object and nothing else", r.json);
+    add.flag("--quiet", "print errors only (and the --json output)", r.quiet);
 }
 
 }  // namespace

@@ -1,5 +1,15 @@
 # How a folder of src/ becomes a library, and a source file a program.
 
+# _spectra_sources(VARIABLE ROOM…): all .cpp and .hpp of the current folder and of these folders in it.
+function(_spectra_sources variable)
+    set(patterns *.cpp *.hpp)
+    foreach(room IN LISTS ARGN)
+        list(APPEND patterns ${room}/*.cpp ${room}/*.hpp)
+    endforeach()
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+    set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
 # spectra_module(dyson PUBLIC spectra_network Eigen3::Eigen PRIVATE OpenMP::OpenMP_CXX HEADERS Boost::headers)
 # builds all .cpp of the current folder, and of those of its folders that ROOMS names, into the static library
 # spectra_dyson, which others know as JacobianSpectra::dyson. PUBLIC and PRIVATE are linked as usual; HEADERS are
@@ -9,11 +19,7 @@
 function(spectra_module name)
     cmake_parse_arguments(ARG "NUMERIC" "" "ROOMS;EXCLUDE;PUBLIC;PRIVATE;HEADERS" ${ARGN})
     set(target spectra_${name})
-    set(patterns *.cpp *.hpp)
-    foreach(room IN LISTS ARG_ROOMS)
-        list(APPEND patterns ${room}/*.cpp ${room}/*.hpp)
-    endforeach()
-    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+    _spectra_sources(sources ${ARG_ROOMS})
     foreach(file IN LISTS ARG_EXCLUDE)
         list(REMOVE_ITEM sources "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
     endforeach()
@@ -46,11 +52,7 @@ endfunction()
 function(spectra_torch_module name)
     cmake_parse_arguments(ARG "" "" "ROOMS;PUBLIC;PRIVATE;HEADERS" ${ARGN})
     set(target spectra_${name})
-    set(patterns *.cpp *.hpp)
-    foreach(room IN LISTS ARG_ROOMS)
-        list(APPEND patterns ${room}/*.cpp ${room}/*.hpp)
-    endforeach()
-    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+    _spectra_sources(sources ${ARG_ROOMS})
     add_library(${target} STATIC ${sources})
     add_library(JacobianSpectra::${name} ALIAS ${target})
     # As programs are compiled, which share the precompiled header.

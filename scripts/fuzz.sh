@@ -5,7 +5,7 @@
 #   -s SEED      of libFuzzer (1)
 # What a target learns stays in build/fuzz/corpus/TARGET, what it finds in build/fuzz/findings/TARGET. The targets
 # NAME_image are NAME on images of HDF5 files, each run in a process of its own: the C library of HDF5 does not survive
-# all of them, so that they are only run where they are named.
+# all of them, so that they are only run where they are named. NAME itself reads the same content without that library.
 # JOBS is how many compilers run at once (1), CLANG the compiler (clang++).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -61,7 +61,7 @@ run_target() {
     begin=$(date +%s)
     # In a folder of its own: options that name files must not find any.
     mkdir -p "$build/empty"
-    (cd "$build/empty" && "$build/tests/fuzz/fuzz_$name" "${options[@]}" "$corpus" "$(seeds_of "$target")") >"$log" 2>&1 ||
+    (cd "$build/empty" && "$build/tests/fuzz/fuzz_$target" "${options[@]}" "$corpus" "$(seeds_of "$target")") >"$log" 2>&1 ||
         status=$?
     taken=$(($(date +%s) - begin))
     executions=$(grep -aoE 'number_of_executed_units: [0-9]+' "$log" | tail -1 | grep -oE '[0-9]+' ||

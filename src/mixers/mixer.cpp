@@ -2,10 +2,9 @@
 
 #include "mixers/registry.hpp"
 
-#include <array>
 #include <cassert>
-#include <charconv>
 #include <stdexcept>
+#include <string>
 
 namespace spectra::mixers {
 namespace {
@@ -16,21 +15,12 @@ const FamilyEntry& entry_of(Family family) {
     throw std::logic_error("a family without an entry in the registry");
 }
 
-/// The shortest text that reads back as the same number.
-std::string text(double value) {
-    std::array<char, 32> buffer{};
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-    return {buffer.data(), end};
-}
-
-/// The numbers behind a mixer are as large as these fields make them.
-[[noreturn]] void refuse_size(const Recipe& recipe, std::string_view reason) {
-    const std::string rest = ": " + std::string(reason) + "; try a smaller value";
-    if (recipe.family == Family::bistochastic) throw std::invalid_argument("`logit_scale` " + text(recipe.logit_scale) + rest);
-    if (recipe.family == Family::cayley)
-        throw std::invalid_argument("`logit_scale` " + text(recipe.logit_scale) + " with a Cayley step of " +
-                                            text(recipe.cayley_step) + rest);
-    throw std::invalid_argument("`beta` " + text(recipe.beta) + rest);
+/// The numbers behind a mixer are as large as some fields make them.
+[[noreturn]] void refuse_size(const Recipe& recipe, const std::string& reason) {
+    const auto& entry = entry_of(recipe.family);
+    throw std::invalid_argument(
+        (entry.size_fields != nullptr ? entry.size_fields(recipe) : std::string(entry.name)) + ": " + reason +
+        "; try a smaller value");
 }
 
 }  // namespace

@@ -78,6 +78,10 @@ void check_permutation(const Recipe& r, int /*n*/) {
 /// More streams than any model has.
 constexpr std::uint64_t most_streams = 4096;
 
+std::string beta_field(const Recipe& r) {
+    return "`beta` " + text(r.beta);
+}
+
 std::uint64_t squared(std::uint64_t n) {
     return n * n;
 }
@@ -107,6 +111,7 @@ std::vector<FamilyEntry> make_registry() {
                        return draw_bistochastic(n, r.logit_scale, r.sinkhorn_iterations, s);
                    },
                    .check = check_bistochastic,
+                   .size_fields = [](const Recipe& r) { return "`logit_scale` " + text(r.logit_scale); },
                    .raw_count = squared,
                    .from_raw = raw_bistochastic,
                    .trained = true});
@@ -123,6 +128,10 @@ std::vector<FamilyEntry> make_registry() {
                        return draw_cayley(n, r.logit_scale, r.cayley_step, r.cayley_iterations, s);
                    },
                    .check = check_cayley,
+                   .size_fields = [](const Recipe& r) {
+                       return "`logit_scale` " + text(r.logit_scale) + " with a Cayley step of " +
+                              text(r.cayley_step);
+                   },
                    .raw_count = squared,
                    .from_raw = raw_cayley,
                    .trained = true});
@@ -131,6 +140,7 @@ std::vector<FamilyEntry> make_registry() {
                    .fields = {"gate", "beta"},
                    .draw = [](const Recipe& r, int n, Stream& s) { return draw_cayley_hybrid(n, r.beta, r.gate, s); },
                    .check = check_cayley_hybrid,
+                   .size_fields = beta_field,
                    .raw_count = [](std::uint64_t n) { return 3 * n + 2; },
                    .from_raw = raw_cayley_hybrid,
                    .trained = true});
@@ -162,6 +172,7 @@ std::vector<FamilyEntry> make_registry() {
                    .fields = {"beta"},
                    .draw = [](const Recipe& r, int n, Stream& s) { return draw_householder(n, r.beta, s); },
                    .check = [](const Recipe& r, int) { check_beta(r); },
+                   .size_fields = beta_field,
                    .raw_count = [](std::uint64_t n) { return n + 1; },
                    .from_raw = raw_householder,
                    .trained = true});

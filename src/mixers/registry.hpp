@@ -26,6 +26,8 @@ struct FamilyEntry {
     Mixer (*draw)(const Recipe& recipe, int n, random::Stream& stream) = nullptr;
     /// Throws std::invalid_argument, naming the field, where the recipe cannot be drawn at size n. Null: any can.
     void (*check)(const Recipe& recipe, int n) = nullptr;
+    /// The fields that its numbers are as large as, for messages: "`beta` 1e+308". Null: none is.
+    std::string (*size_fields)(const Recipe& recipe) = nullptr;
 
     std::uint64_t (*raw_count)(std::uint64_t n) = nullptr;  ///< of n streams; null where it does not tell n
     /// Reads one from the raw numbers of a trained model; null where it is only drawn.

@@ -9,6 +9,7 @@
 #include "report/density_figure.hpp"
 #include "report/result_file.hpp"
 #include "report/simulation_group.hpp"
+#include "study/draw.hpp"
 #include "study/green_over_ranks.hpp"
 #include "study/output_files.hpp"
 
@@ -117,16 +118,10 @@ void compute(const Request& request, const Analysis& analysis, Observer& observe
 
 void draw_figures(const std::vector<std::filesystem::path>& paths, report::Report& report, Observer& observer) {
     if (paths.empty() || (report.theories.empty() && !report.simulation)) return;
-    draw_or_warn(observer, [&] {
-        const auto figure = report::density_figure(report);
-        for (const auto& path : paths) {
-            plot::render(figure, path);
-            report.files.push_back(path.string());
-        }
-    });
+    draw_or_warn(observer, [&] { render_all(report::density_figure(report), paths, report.files); });
 }
 
-/// The network with draw k of its mixers, k = 1, 2, …: those of the samples of --mixers redrawn.
+/// The network with draw k of its mixers, k = 1, 2, …: those of the samples where `redrawn` is set.
 dyson::Average average_of(const Request& request, const mixers::Recipe& recipe, const Network& network,
                           Observer& observer) {
     const auto draw = [&](int k) {

@@ -4,6 +4,7 @@
 #include "base/atomic_file.hpp"
 #include "report/comparison.hpp"
 #include "report/density_figure.hpp"
+#include "study/draw.hpp"
 #include "study/sweep.hpp"
 
 #include <fmt/format.h>
@@ -58,12 +59,10 @@ void draw_figures(const CompareRequest& request, const std::vector<report::Compa
         for (const auto scale : {plot::Scale::linear, plot::Scale::logarithmic}) {
             auto figure = report::density_grid(grid, scale);
             if (request.grey) plot::turn_grey(figure);
-            for (const auto& format : formats) {
-                const auto path =
-                    ending_in(result, (scale == plot::Scale::linear ? "." : "-log.") + format);
-                plot::render(figure, path);
-                report.files.push_back(path.string());
-            }
+            std::vector<std::filesystem::path> paths;
+            for (const auto& format : formats)
+                paths.push_back(ending_in(result, (scale == plot::Scale::linear ? "." : "-log.") + format));
+            render_all(figure, paths, report.files);
         }
     });
 }

@@ -6,6 +6,7 @@
 #include "h5/file.hpp"
 #include "report/result_file.hpp"
 #include "study/analysis.hpp"
+#include "study/draw.hpp"
 #include "study/output_files.hpp"
 
 #include <fmt/format.h>
@@ -86,16 +87,11 @@ std::string stem_of(const FigureRequest& request, const std::string& name) {
     return request.out && request.name != "all" ? stem : stem + "-" + name;
 }
 
-void render_all(plot::Figure figure, const FigureRequest& request, const OutputFiles& files,
-                std::vector<std::string>& written, Observer& observer) {
+/// As it was asked to look.
+plot::Figure styled(plot::Figure figure, const FigureRequest& request) {
     if (request.grey) plot::turn_grey(figure);
     if (request.column) plot::fit_column(figure);
-    draw_or_warn(observer, [&] {
-        for (const auto& path : files.figures) {
-            plot::render(figure, path);
-            written.push_back(path.string());
-        }
-    });
+    return figure;
 }
 
 }  // namespace
@@ -174,7 +170,9 @@ std::optional<std::string> draw_figures(const FigureRequest& request, const std:
         }
         write_figure_file(figure.name, figure.drawing, provenance(command, request.seed), files[k].result);
         figure.files.push_back(files[k].result.string());
-        render_all(figure.drawing.figure, request, files[k], figure.files, observer);
+        draw_or_warn(observer, [&] {
+            render_all(styled(figure.drawing.figure, request), files[k].figures, figure.files);
+        });
         drawn(figure);
     }
     return std::nullopt;

@@ -4,8 +4,6 @@
 /// Progress, warnings and a way to stop, for long studies.
 
 #include <atomic>
-#include <stdexcept>
-#include <functional>
 #include <string>
 
 namespace spectra::study {
@@ -42,15 +40,6 @@ struct Stopped {};
 /// Throws Stopped if the observer stops the study.
 inline void throw_if_stopped(const Observer& observer) {
     if (observer.stopped()) throw Stopped{};
-}
-
-/// Runs `draw`. A figure that cannot be drawn is a warning: the result file has all its numbers.
-inline void draw_or_warn(Observer& observer, const std::function<void()>& draw) {
-    try {
-        draw();
-    } catch (const std::runtime_error& error) {
-        observer.warn(std::string("warning: no figure: ") + error.what());
-    }
 }
 
 }  // namespace spectra::study

@@ -4,6 +4,7 @@
 #include "report/validation_figure.hpp"
 #include "report/validation_report.hpp"
 #include "study/analysis.hpp"
+#include "study/draw.hpp"
 #include "study/output_files.hpp"
 #include "study/request.hpp"
 #include "weightfile/script_scan.hpp"
@@ -76,16 +77,6 @@ Validation validate_one(const ValidateRequest& r, const TensorFile& file, const 
     return v;
 }
 
-void draw(const plot::Figure& figure, const std::vector<std::filesystem::path>& paths,
-          std::vector<std::string>& written, Observer& observer) {
-    draw_or_warn(observer, [&] {
-        for (const auto& path : paths) {
-            plot::render(figure, path);
-            written.push_back(path.string());
-        }
-    });
-}
-
 /// Opens every file, once, and refuses what can be refused before anything is computed.
 std::vector<TensorFile> open_files(const ValidateRequest& r, const Measurer& measure) {
     std::vector<TensorFile> files;
@@ -145,11 +136,14 @@ Validated validate(const ValidateRequest& r, const std::string& command, const M
         validation::write_validation_file(v, provenance(command, r.seed), files.result);
         validated.files.push_back(files.result.string());
         observer.stage("drawing");
-        draw(validation::validation_figure(v), files.figures, validated.files, observer);
+        draw_or_warn(observer,
+                     [&] { render_all(validation::validation_figure(v), files.figures, validated.files); });
     }
     if (validated.all.size() > 1)
-        draw(validation::evolution_figure(validated.all), output_files(stem_of(r), r.plot).figures, validated.files,
-             observer);
+        draw_or_warn(observer, [&] {
+            render_all(validation::evolution_figure(validated.all), output_files(stem_of(r), r.plot).figures,
+                       validated.files);
+        });
     if (validated.all.size() < r.files.size()) validated.pass = false;  // stopped
     return validated;
 }

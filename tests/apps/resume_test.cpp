@@ -132,5 +132,21 @@ TEST_F(Resume, StopsAtTheErrorAskedFor) {
         EXPECT_LE(*file.double_attribute("montecarlo", name), 0.004) << name;
 }
 
+// Drawing so many mixers takes seconds. What an earlier run wrote is not replaced by nothing.
+TEST_F(Resume, AnInterruptionBeforeAnythingIsComputedChangesNothing) {
+    const Words words{"--mixer", "bistochastic", "--samples", "2", "--plot", "none", "--out", "run"};
+    Words first = words, second = words;
+    first.insert(first.end(), {"--depth", "2", "--quiet"});
+    ASSERT_EQ(run(first).status, 0);
+    const auto before = testing::content(folder_.path() / "run.h5");
+    second.insert(second.end(), {"--depth", "1000000"});
+    testing::ProcessOptions options;
+    options.interrupt_after = 0.3;
+    const auto result = run(second, options);
+    EXPECT_EQ(result.status, 130) << result.err;
+    EXPECT_NE(result.err.find("files are unchanged"), std::string::npos) << result.err;
+    EXPECT_EQ(testing::content(folder_.path() / "run.h5"), before);
+}
+
 }  // namespace
 }  // namespace spectra
