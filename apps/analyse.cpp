@@ -81,9 +81,24 @@ bool warn_of_uncertified(const study::Request& request, const report::Report& re
     return any;
 }
 
+/// What an interruption left.
+std::string interrupted_words(const study::Request& request, const report::Report& report) {
+    if (request.samples == 0)
+        return fmt::format("interrupted: {}", report.theories.empty() ? "nothing was finished"
+                                                                      : "the theories that were finished are kept");
+    if (!report.simulation)
+        return fmt::format("interrupted before the first sample{}; --resume continues",
+                           report.theories.empty() ? "" : "; the theories that were finished are kept");
+    const auto& simulation = *report.simulation;
+    if (simulation.samples == simulation.samples_requested)
+        return fmt::format("interrupted: all {} samples are kept", simulation.samples);
+    return fmt::format("interrupted: {} of {} samples are kept; --resume continues", simulation.samples,
+                       simulation.samples_requested);
+}
+
 }  // namespace
 
-int analyse(const study::Request& request, const std::string& command) {
+int analyse(const study::Request& request, const study::Invocation& invocation) {
     if (!request.mixer && !request.model)
         throw std::invalid_argument(
             "no network: give --mixer NAME or --model FILE.json (spectra --help shows examples)");
@@ -91,7 +106,7 @@ int analyse(const study::Request& request, const std::string& command) {
     std::optional<report::Report> analysed;
     {
         Progress progress(!request.quiet);
-        analysed = study::analyse(request, command, progress);
+        analysed = study::analyse(request, invocation, progress);
     }
     if (!analysed) return done;
     const auto& report = *analysed;
@@ -99,9 +114,7 @@ int analyse(const study::Request& request, const std::string& command) {
     if (report.simulation && !report.simulation->note.empty()) print_error(report.simulation->note);
     const bool uncertified = warn_of_uncertified(request, report);
     if (interrupted()) {
-        print_error(fmt::format("interrupted: {} of {} samples are kept; --resume continues",
-                                report.simulation ? report.simulation->samples : 0,
-                                report.simulation ? report.simulation->samples_requested : request.samples));
+        print_error(interrupted_words(request, report));
         return was_interrupted;
     }
     // A note means that a GPU was asked for and could not be had.

@@ -21,6 +21,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -160,13 +161,13 @@ std::vector<char*> with_word(char** arguments, const char* word) {
     return out;
 }
 
-int dispatch(CommandLine& line, const std::string& command, char** arguments, const TorchCommands& torch) {
+int dispatch(CommandLine& line, const study::Invocation& invocation, char** arguments, const TorchCommands& torch) {
     refuse_extras(line);
     if (line.train->parsed()) {
         check_conflicts(line.train_request);
         if (torch_is_probed()) return needs_torch;
         if (!torch.train) start_torch_program(arguments);
-        return torch.train(line.train_request, command);
+        return torch.train(line.train_request, invocation);
     }
     if (line.validate->parsed()) {
         check_conflicts(line.validate_request);
@@ -177,12 +178,12 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
             const bool confirmed = confirm_scripts(line.validate_request);
             start_torch_program(confirmed ? with_word(arguments, "--run-script").data() : arguments);
         }
-        return validate(line.validate_request, command, torch.measure);
+        return validate(line.validate_request, invocation, torch.measure);
     }
-    if (line.depth->parsed()) return depth_limit(line.depth_request, command);
-    if (line.compare->parsed()) return compare(line.compare_request, command);
-    if (line.figure->parsed()) return figure(line.figure_request, command);
-    if (line.sweep->parsed()) return sweep(line.sweep_request, command);
+    if (line.depth->parsed()) return depth_limit(line.depth_request, invocation);
+    if (line.compare->parsed()) return compare(line.compare_request, invocation);
+    if (line.figure->parsed()) return figure(line.figure_request, invocation);
+    if (line.sweep->parsed()) return sweep(line.sweep_request, invocation);
     if (line.info->parsed()) {
         if (line.info_file.empty())
             throw std::invalid_argument("info: which file? use spectra info FILE.h5");
@@ -198,7 +199,7 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
                   : man_page(*line.app.get_subcommand(to_choice("man", line.page, line.command_names()))));
         return done;
     }
-    return analyse(line.request, command);
+    return analyse(line.request, invocation);
 }
 
 /// The command as typed, quoted for a shell.
@@ -221,6 +222,25 @@ std::string typed(int argc, char** argv) {
     return command;
 }
 
+/// A number in one spelling, so that 0.5 and 5e-1 are the same setting; other text as it is.
+std::string in_one_spelling(const std::string& text) {
+    double value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() ? fmt::format("{}", value) : text;
+}
+
+/// What was given and is not the default, of what results depend on.
+study::Settings given_settings(const CLI::App& command) {
+    study::Settings settings{{"command", command.get_parent() == nullptr ? "analysis" : command.get_name()}};
+    for (const auto* option : command.get_options([](const CLI::Option* o) { return o->count() > 0; })) {
+        if (!option->nonpositional() || !changes_results(*option)) continue;
+        const auto value = in_one_spelling(fmt::format("{}", fmt::join(option->results(), ",")));
+        if (value != in_one_spelling(option->get_default_str()))
+            settings.emplace_back(field_name("--" + option->get_lnames().front()), value);
+    }
+    return settings;
+}
+
 int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
     CommandLine line;
     try {
@@ -240,7 +260,9 @@ int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
     } catch (const CLI::ParseError& error) {
         throw std::invalid_argument(error.what());
     }
-    return dispatch(line, typed(argc, argv), argv, torch);
+    const auto parsed = line.app.get_subcommands();
+    const CLI::App& command = parsed.empty() ? line.app : *parsed.front();
+    return dispatch(line, {typed(argc, argv), given_settings(command)}, argv, torch);
 }
 
 }  // namespace

@@ -125,35 +125,49 @@ bool use_colour() {
     return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0') && !terminal_is_dumb();
 }
 
-std::string duration_text(double seconds) {
-    if (seconds < 0.95) return fmt::format("{:.0f} ms", 1000 * seconds);
-    const auto whole = static_cast<long>(seconds + 0.5);
-    if (whole < 60) return fmt::format("{} s", whole);
-    if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+Progress::Progress(bool wanted)
+    : wanted_(wanted), visible_(wanted && speaks() && isatty(STDERR_FILENO) != 0 && !terminal_is_dumb()) {}
+
+void Progress::plan(const std::vector<Stage>& stages) {
+    plan_ = stages;
+    in_plan_ = false;
 }
 
-Progress::Progress(bool wanted) : visible_(wanted && speaks() && isatty(STDERR_FILENO) != 0 && !terminal_is_dumb()) {}
-
 void Progress::stage(const std::string& name) {
+    const auto planned =
+        std::find_if(plan_.begin(), plan_.end(), [&](const Stage& stage) { return stage.name == name; });
+    if (planned != plan_.end()) plan_.erase(plan_.begin(), planned);
+    in_plan_ = planned != plan_.end();
     stage_ = prefix_ + name;
     stage_began_ = Clock::now();
-    show(stage_);
+    show(stage_ + (in_plan_ ? time_left(plan_.front().seconds) : ""));
+}
+
+/// ", 2 min 5 s left": of this stage and those after it.
+std::string Progress::time_left(double of_stage) const {
+    double seconds = of_stage;
+    for (std::size_t k = in_plan_ ? 1 : 0; k < plan_.size(); ++k) seconds += plan_[k].seconds;
+    return seconds < 0.5 ? "" : fmt::format(", {} left", duration_text(seconds));
 }
 
 void Progress::update(int done, int total) {
     const auto now = Clock::now();
     if (!visible_ || now - last_shown_ < std::chrono::milliseconds(100)) return;
-    std::string line = fmt::format("{} {}/{}", stage_, done, total);
-    if (done > 0) {
-        const double spent = std::chrono::duration<double>(now - stage_began_).count();
-        line += fmt::format(", {} left", duration_text(spent * (total - done) / done));
-    }
-    show(line);
+    const double spent = std::chrono::duration<double>(now - stage_began_).count();
+    const double left = done > 0     ? spent * std::max(total - done, 0) / done
+                        : in_plan_ ? std::max(plan_.front().seconds - spent, 0.0)
+                                   : 0.0;
+    show(fmt::format("{} {}/{}{}", stage_, done, total, time_left(left)));
 }
 
 void Progress::say(const std::string& words) {
     if (visible_ && Clock::now() - last_shown_ >= std::chrono::milliseconds(100)) show(prefix_ + words);
+}
+
+void Progress::note(const std::string& message) {
+    if (!wanted_) return;
+    clear();
+    print_error(with_options(message));
 }
 
 void Progress::warn(const std::string& message) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace spectra::cli {
 
@@ -44,9 +45,6 @@ int page_columns();
 /// Standard output is a terminal that is not dumb, and NO_COLOR is not set.
 bool use_colour();
 
-/// "850 ms", "12 s", "3 min 20 s", "2 h 5 min".
-std::string duration_text(double seconds);
-
 /// What is going on, in one line of standard error that is rewritten in place; prints nothing if that is
 /// not a terminal. The destructor clears the line.
 class Progress final : public study::Observer {
@@ -54,6 +52,8 @@ public:
     explicit Progress(bool wanted);
     ~Progress() override { clear(); }
 
+    /// Adds the time of later stages to what is left of the current one.
+    void plan(const std::vector<Stage>& stages) override;
     /// Put before every stage from now on: "7 of 40, cayley-L10, ".
     void prefix(const std::string& words) override { prefix_ = words; }
     /// A new stage begins: "solving ov".
@@ -62,6 +62,8 @@ public:
     void update(int done, int total) override;
     /// Free text for the stage, shown at most ten times per second.
     void say(const std::string& words);
+    /// Prints the message above the line, unless nothing is wanted.
+    void note(const std::string& message) override;
     /// Prints the message as an error, above the line.
     void warn(const std::string& message) override;
     /// Ctrl-C was pressed (interrupt.hpp).
@@ -71,10 +73,13 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     void show(const std::string& line);
+    std::string time_left(double of_stage) const;
 
-    bool visible_;
+    bool wanted_, visible_;
     bool shown_ = false;
     std::string prefix_, stage_;
+    std::vector<Stage> plan_;   ///< from the current stage on, which is the first
+    bool in_plan_ = false;      ///< the current stage is the first of plan_
     Clock::time_point stage_began_, last_shown_;
 };
 

@@ -14,7 +14,7 @@
 
 namespace spectra::cli {
 
-int depth_limit(const study::DepthLimitRequest& request, const std::string& command) {
+int depth_limit(const study::DepthLimitRequest& request, const study::Invocation& invocation) {
     if (!request.network.mixer && !request.network.model)
         throw std::invalid_argument(
             "no network: give --mixer NAME or --model FILE.json (spectra --help shows examples)");
@@ -22,7 +22,7 @@ int depth_limit(const study::DepthLimitRequest& request, const std::string& comm
     report::DepthReport report;
     {
         Progress progress(!request.network.quiet);
-        report = study::depth_limit(request, command, progress);
+        report = study::depth_limit(request, invocation, progress);
     }
     if (request.network.json)
         print(report::to_json(report) + "\n");

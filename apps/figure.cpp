@@ -51,7 +51,7 @@ std::string page_of(const study::DrawnFigure& drawn) {
 
 }  // namespace
 
-int figure(const study::FigureRequest& request, const std::string& command) {
+int figure(const study::FigureRequest& request, const study::Invocation& invocation) {
     if (request.name.empty()) {
         print(list_of_figures());
         return done;
@@ -60,7 +60,7 @@ int figure(const study::FigureRequest& request, const std::string& command) {
     Progress progress(!request.quiet);
     Json figures = Json::array();
     bool uncertified = false, undrawn = false, first = true;
-    const auto stopped = study::draw_figures(request, command, progress, [&](const study::DrawnFigure& drawn) {
+    const auto stopped = study::draw_figures(request, invocation, progress, [&](const study::DrawnFigure& drawn) {
         progress.clear();
         if (request.json)
             figures.push_back(to_json(drawn));

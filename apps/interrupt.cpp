@@ -15,7 +15,7 @@ namespace spectra::cli {
 
 namespace {
 
-constexpr unsigned patience = 10;  // seconds from the first signal to the end
+constexpr unsigned patience = 4;  // seconds from the first signal to the end: one matrix may take minutes
 // timeout(1) and launchers send a signal twice at once, to the process and to its group: that is one.
 constexpr std::int64_t same_signal = 300'000'000;  // ns
 
@@ -55,7 +55,7 @@ void on_interrupt(int) {
 }
 
 void on_alarm(int) {
-    say("spectra: stopped: still busy ten seconds after the request to stop\n");
+    say("spectra: stopped in the middle of a step; what was finished before it is kept\n");
     end();
 }
 

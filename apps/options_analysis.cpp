@@ -197,7 +197,8 @@ void add_design_options(CLI::App& app, Request& r) {
 
 void add_simulation_options(CLI::App& app, Request& r) {
     const OptionGroup add(app, "Simulation");
-    add("--samples", "S", std::to_string(r.samples), "sampled Jacobians; 0 for none",
+    add("--samples", "S", fmt::format("{}; 25 or more where a sample is expensive", r.samples),
+        "sampled Jacobians; 0 for none",
         [&r](const auto& name, const auto& text) {
             r.samples = to_int(name, text, 0, std::numeric_limits<int>::max());
             r.samples_given = true;
@@ -267,7 +268,7 @@ void add_output_options(CLI::App& app, Request& r, const std::string& stem, bool
     const OptionGroup add(app, "Output");
     add("--out", "STEM", stem, figures ? "writes STEM.h5 and STEM.png" : "writes STEM.h5",
         [&r](const auto&, const auto& text) { r.out = text; });
-    add.flag("--force", "replace files not written by spectra", r.force);
+    add.flag("--force", "replace results of other options, and files not written by spectra", r.force);
     if (figures) add.plot(r.plots);
     add.flag("--json", "print one JSON object and nothing else", r.json);
     if (figures)

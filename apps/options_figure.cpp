@@ -84,7 +84,7 @@ void add_options(CLI::App& app, FigureRequest& r) {
     const OptionGroup add(app, "Output");
     add("--out", "STEM", "spectra-figure-NAME", "writes STEM.h5 and STEM.png; for all: STEM-NAME.h5 …",
         [&r](const auto&, const auto& text) { r.out = text; });
-    add.flag("--force", "replace files not written by spectra", r.force);
+    add.flag("--force", "replace results of other options, and files not written by spectra", r.force);
     add.plot(r.plots);
     add("--palette", "colour|grey", "colour", "of the figure; lines also differ in dashes",
         [&r](const auto& name, const auto& text) {

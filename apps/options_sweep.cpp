@@ -111,10 +111,6 @@ std::vector<std::string> to_checkpoints(const std::string& option, const std::st
 constexpr const char* replaced[] = {"--mixer", "--depth", "--streams", "--width", "--seed",   "--branch",
                                     "--noise", "--model", "--mixers",  "--plot",  "--resume", "--out"};
 
-/// Results do not depend on these.
-constexpr const char* without_effect[] = {"--out",  "--force", "--json",  "--quiet",  "--threads",
-                                          "--help", "--plot",  "--table", "--palette"};
-
 void add_grid_options(CLI::App& app, SweepRequest& r) {
     const OptionGroup add(app, "Grid");
     add("--mixers,--mixer", fmt::format("{},FILE", fmt::join(family_names(), ",")), "",
@@ -164,15 +160,21 @@ bool is_list(const CLI::Option& option) {
 void collect_given(const CLI::App& app, SweepRequest& r) {
     r.given.clear();
     for (const auto* option : app.get_options([](const CLI::Option* o) { return o->count() > 0; })) {
-        const std::string name = "--" + option->get_lnames().front();
-        if (is_list(*option) ||
-            std::find(std::begin(without_effect), std::end(without_effect), name) != std::end(without_effect))
-            continue;
-        r.given.emplace_back(field_name(name), fmt::format("{}", fmt::join(option->results(), ",")));
+        if (is_list(*option) || !changes_results(*option)) continue;
+        r.given.emplace_back(field_name("--" + option->get_lnames().front()), fmt::format("{}", fmt::join(option->results(), ",")));
     }
 }
 
 }  // namespace
+
+bool changes_results(const CLI::Option& option) {
+    constexpr std::string_view without_effect[] = {
+        "out",     "force",  "json",   "quiet", "threads",    "help",      "help-all",   "plot", "table",
+        "palette", "config", "resume", "size",  "checkpoint", "log-every", "run-script", "stop-after"};
+    const auto& names = option.get_lnames();
+    return !names.empty() &&
+           std::find(std::begin(without_effect), std::end(without_effect), names.front()) == std::end(without_effect);
+}
 
 void add_options(CLI::App& app, SweepRequest& request) {
     add_options(app, request.each);

@@ -109,7 +109,7 @@ void add_output_options(CLI::App& app, TrainRequest& r) {
                 r.log_every, 1);
     add.flag("--resume", "continue STEM.ckpt, or start at the first step if there is none", r.resume);
     add.plot(r.plot);
-    add.flag("--force", "replace files not written by spectra", r.force);
+    add.flag("--force", "replace results of other options, and files not written by spectra", r.force);
     add.flag("--json", "print one JSON object", r.json);
     add.flag("--quiet", "no progress line", r.quiet);
 }

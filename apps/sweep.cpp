@@ -70,26 +70,26 @@ void require_networks(const study::SweepRequest& request) {
 
 }  // namespace
 
-int sweep(const study::SweepRequest& request, const std::string& command) {
+int sweep(const study::SweepRequest& request, const study::Invocation& invocation) {
     require_networks(request);
     catch_interrupts();
     study::SweepOutcome outcome;
     {
         Progress progress(!request.each.quiet);
-        outcome = study::sweep(request, command, progress);
+        outcome = study::sweep(request, invocation, progress);
     }
     return print_outcome(request.each, outcome, [&] {
         return report::terminal_page(outcome.report, page_columns(), use_colour(), report::locale_is_utf8());
     });
 }
 
-int compare(const study::CompareRequest& request, const std::string& command) {
+int compare(const study::CompareRequest& request, const study::Invocation& invocation) {
     require_networks(request.grid);
     catch_interrupts();
     study::Comparison comparison;
     {
         Progress progress(!request.grid.each.quiet);
-        comparison = study::compare(request, command, progress);
+        comparison = study::compare(request, invocation, progress);
     }
     return print_outcome(request.grid.each, comparison.outcome, [&] {
         std::string page =

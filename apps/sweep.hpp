@@ -1,5 +1,6 @@
 #pragma once
 
+#include "study/invocation.hpp"
 #include "study/compare.hpp"
 #include "study/sweep.hpp"
 
@@ -7,9 +8,9 @@
 
 namespace spectra::cli {
 
-/// The commands sweep and compare: study::sweep and study::compare, printed. `command` is what was typed. They return
+/// The commands sweep and compare: study::sweep and study::compare, printed. `invocation` is what was typed. They return
 /// the exit status and throw std::invalid_argument before anything is computed or written.
-int sweep(const study::SweepRequest& request, const std::string& command);
-int compare(const study::CompareRequest& request, const std::string& command);
+int sweep(const study::SweepRequest& request, const study::Invocation& invocation);
+int compare(const study::CompareRequest& request, const study::Invocation& invocation);
 
 }  // namespace spectra::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "study/invocation.hpp"
 #include "train_request.hpp"
 #include "validate.hpp"
 
@@ -11,7 +12,7 @@ namespace spectra::cli {
 /// The commands that need Torch. The program spectra does not include them: it checks the command line and replaces
 /// itself with spectra-torch, which does.
 struct TorchCommands {
-    std::function<int(const TrainRequest&, const std::string& command)> train;
+    std::function<int(const TrainRequest&, const study::Invocation& invocation)> train;
     study::Measurer measure;  ///< of the command validate
 };
 

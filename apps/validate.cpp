@@ -71,7 +71,7 @@ bool confirm_scripts(const ValidateRequest& r) {
     return true;
 }
 
-int validate(const ValidateRequest& r, const std::string& command, const study::Measurer& measure) {
+int validate(const ValidateRequest& r, const study::Invocation& invocation, const study::Measurer& measure) {
     check_conflicts(r);
     if (r.list) return list_files(r);
     confirm_scripts(r);
@@ -79,7 +79,7 @@ int validate(const ValidateRequest& r, const std::string& command, const study::
     study::Validated validated;
     {
         Progress progress(!r.quiet);
-        validated = study::validate(r, command, measure, progress);
+        validated = study::validate(r, invocation, measure, progress);
     }
     print_validated(r, validated);
     for (const auto& v : validated.all)

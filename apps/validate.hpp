@@ -1,5 +1,6 @@
 #pragma once
 
+#include "study/invocation.hpp"
 #include "study/validate.hpp"
 
 #include <string>
@@ -13,6 +14,6 @@ bool confirm_scripts(const study::ValidateRequest& request);
 
 /// The command validate: study::validate, printed. Without a measurer, files that need a model to be run are refused.
 /// Returns the exit status: 1 if a verdict is negative.
-int validate(const study::ValidateRequest& request, const std::string& command, const study::Measurer& measure = {});
+int validate(const study::ValidateRequest& request, const study::Invocation& invocation, const study::Measurer& measure = {});
 
 }  // namespace spectra::cli

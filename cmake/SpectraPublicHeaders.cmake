@@ -41,6 +41,7 @@ set(SPECTRA_PUBLIC_HEADERS
     network/mixer_file.hpp
     network/model_file.hpp
     network/network.hpp
+    base/stop.hpp
     dyson/exact/atoms.hpp
     dyson/exact/moments.hpp
     dyson/law/theory.hpp
@@ -89,6 +90,7 @@ set(SPECTRA_PUBLIC_HEADERS
     study/figure_request.hpp
     study/figures/figures.hpp
     study/grid.hpp
+    study/invocation.hpp
     study/observer.hpp
     study/output_files.hpp
     study/request.hpp

@@ -1,6 +1,7 @@
 #include "torch_program/train.hpp"
 
 #include "study/analysis.hpp"
+#include "base/text.hpp"
 #include "console.hpp"
 #include "exit_status.hpp"
 #include "interrupt.hpp"
@@ -126,15 +127,16 @@ std::string device_words(const torch::Device& device) {
 }
 
 /// Checks that the files may be written.
-void check_files(const TrainRequest& r, const std::filesystem::path& checkpoint, const OutputFiles& files) {
-    check_writable(files, r.force || r.resume);
+void check_files(const TrainRequest& r, const std::filesystem::path& checkpoint, const OutputFiles& files,
+                 const study::Settings& settings) {
+    check_writable(files, settings, r.force || r.resume);
     if (!r.force) refuse_symbolic_link(checkpoint);
     if (std::filesystem::exists(checkpoint) && !r.resume && !r.force)
         load_checkpoint(checkpoint);  // throws for a file not written by spectra; a checkpoint may be replaced
 }
 
 TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, TrainOptions options, std::uint64_t seed,
-                         const std::string& stem, const std::string& command) {
+                         const std::string& stem, const study::Invocation& invocation) {
     const auto files = output_files(stem, r.plot);
     options.seed = seed;
     options.checkpoint = stem + ".ckpt";
@@ -151,7 +153,7 @@ TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, Trai
     hooks.interrupted = [] { return interrupted().load(); };
 
     TrainingReport report;
-    report.provenance = provenance(command, seed);
+    report.provenance = provenance(invocation, seed);
     report.task = r.task;
     report.architecture = r.architecture.value_or(r.mixer ? *r.mixer + " mixers" : "gpt");
     report.model = model_words(options, data);
@@ -168,7 +170,7 @@ TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, Trai
     return report;
 }
 
-int train_models(const TrainRequest& r, const std::string& command) {
+int train_models(const TrainRequest& r, const study::Invocation& invocation) {
     const int threads =
         r.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
     at::set_num_threads(threads);
@@ -178,7 +180,8 @@ int train_models(const TrainRequest& r, const std::string& command) {
         const auto whole = stem_of(r);
         return seeds.size() == 1 ? whole : fmt::format("{}-seed{}", whole, seed);
     };
-    for (const auto seed : seeds) check_files(r, stem(seed) + ".ckpt", output_files(stem(seed), r.plot));
+    for (const auto seed : seeds) 
+        check_files(r, stem(seed) + ".ckpt", output_files(stem(seed), r.plot), invocation.settings);
 
     tasks::TaskOptions data_options;
     data_options.seed = r.data_seed;
@@ -193,7 +196,7 @@ int train_models(const TrainRequest& r, const std::string& command) {
     int status = done;
     for (const auto seed : seeds) {
         if (interrupted()) break;
-        reports.push_back(train_one(r, data, options, seed, stem(seed), command));
+        reports.push_back(train_one(r, data, options, seed, stem(seed), invocation));
         const auto& report = reports.back();
         std::vector<std::string> written{stem(seed) + ".ckpt", stem(seed) + ".h5", stem(seed) + ".csv"};
         for (const auto& figure : output_files(stem(seed), r.plot).figures) {
@@ -219,9 +222,9 @@ int train_models(const TrainRequest& r, const std::string& command) {
 
 }  // namespace
 
-int train_model(const TrainRequest& request, const std::string& command) {
+int train_model(const TrainRequest& request, const study::Invocation& invocation) {
     try {
-        return train_models(request, command);
+        return train_models(request, invocation);
     } catch (const c10::Error& error) {
         // Torch's messages end with a call stack; leave it out.
         throw std::runtime_error(one_line(error.what_without_backtrace()));

@@ -56,4 +56,7 @@ std::vector<double> numbers_of_line(std::string_view line, std::size_t number, c
 /// above before they take memory.
 nlohmann::json parse_json(const std::string& text, const std::string& where);
 
+/// "850 ms", "12 s", "3 min 20 s", "2 h 5 min", "3 days".
+std::string duration_text(double seconds);
+
 }  // namespace spectra

@@ -208,8 +208,17 @@ std::optional<ExpectedDistance> expected_distance(const Network& network, const 
     const Options own = own_options(options);
     const int samples = std::min(options.samples, std::numeric_limits<int>::max() / 8);
     const int width = std::max(network.width / 2, 2);
-    const Simulation half = simulate_width(network, own, width, std::max(2 * samples, 8));
-    const Simulation quarter = simulate_width(network, own, width / 2, std::max(8 * samples, 32));
+    const int of_half = std::max(2 * samples, 8), of_quarter = std::max(8 * samples, 32);
+    const auto counted_from = [&](int before) {
+        Options counted = own;
+        if (options.progress)
+            counted.progress = [&options, before, all = of_half + of_quarter](int finished, int) {
+                options.progress(before + finished, all);
+            };
+        return counted;
+    };
+    const Simulation half = simulate_width(network, counted_from(0), width, of_half);
+    const Simulation quarter = simulate_width(network, counted_from(of_half), width / 2, of_quarter);
     if (half.interrupted() || quarter.interrupted()) return {};
 
     Pool pool;

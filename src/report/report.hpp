@@ -29,6 +29,7 @@ struct Provenance {
     std::string created;           ///< UTC, ISO 8601
     std::uint64_t seed = 1;        ///< of everything that was drawn
     std::string description = {};  ///< of everything the numbers depend on, where that is kept
+    std::string settings = {};     ///< what was asked and is not the default, as a JSON object
 };
 
 /// All results of one run, which are written, drawn, printed and serialised from here.

@@ -398,6 +398,7 @@ void write_provenance(h5::File& file, const Provenance& provenance) {
     file.write_attribute("", "created", provenance.created);
     file.write_attribute("", "seed", provenance.seed);
     if (!provenance.description.empty()) file.write_attribute("", "description", provenance.description);
+    if (!provenance.settings.empty()) file.write_attribute("", "settings", provenance.settings);
 }
 
 void write_result_file(const DepthReport& report, const std::filesystem::path& path) {

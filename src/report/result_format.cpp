@@ -18,6 +18,10 @@ bool is_result_file(const h5::File& file) {
     }
 }
 
+std::optional<std::string> stored_settings(const std::filesystem::path& path) {
+    return h5::File::open_read(path).string_attribute("", "settings");
+}
+
 bool is_result_file(const std::filesystem::path& path) {
     try {
         return h5::is_hdf5(path) && is_result_file(h5::File::open_read(path));

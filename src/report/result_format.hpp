@@ -4,6 +4,7 @@
 /// How a result file is recognised: the two attributes of its root.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace spectra::h5 {
@@ -20,8 +21,12 @@ inline constexpr int format_version = 1;
 /// Whether a file was written by spectra, in any version. Never throws.
 bool is_result_file(const std::filesystem::path& path);
 
+/// Provenance::settings of a result file; nothing where an earlier version wrote it. Throws std::invalid_argument if
+/// it cannot be read.
+std::optional<std::string> stored_settings(const std::filesystem::path& path);
+
 /// \cond INTERNAL
-/// The same of an open file.
+/// Whether an open file was written by spectra.
 bool is_result_file(const h5::File& file);
 
 /// Throws std::invalid_argument, one line that begins with `name`, where an open file is no result file or is of a

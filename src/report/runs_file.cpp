@@ -280,6 +280,10 @@ std::optional<std::string> stored_description(const h5::File& file, const Stored
     }
 }
 
+std::vector<std::string> run_names(const std::filesystem::path& file) {
+    return h5::File::open_read(file).children("runs");
+}
+
 Run read_run(const StoredRun& stored) {
     return read_run(h5::File::open_read(stored.file), stored);
 }

@@ -71,6 +71,10 @@ std::optional<std::string> stored_description(const StoredRun& stored);
 /// The same for an open file, ignoring `stored.file`.
 std::optional<std::string> stored_description(const h5::File& file, const StoredRun& stored);
 
+/// The names of the runs in a file of many; none if it has one run only. Throws std::invalid_argument if it cannot be
+/// read.
+std::vector<std::string> run_names(const std::filesystem::path& file);
+
 /// The summary of a stored run. Throws std::invalid_argument, in one line, if the file cannot be read.
 Run read_run(const StoredRun& stored);
 /// The same for an open file, ignoring `stored.file`.

@@ -178,7 +178,8 @@ Report read_report(const h5::File& file, const StoredRun& stored) {
                          .command = text("command"),
                          .created = text("created"),
                          .seed = run.seed,
-                         .description = text("description")};
+                         .description = text("description"),
+                         .settings = text("settings")};
     report.network = read_network(in);
     for (const auto method : {dyson::Method::operator_valued, dyson::Method::scalar,
                               dyson::Method::s_transform, dyson::Method::printed})

@@ -4,6 +4,7 @@
 /// Theory and simulation of one network, written and drawn: what the program spectra does by default.
 
 #include "report/report.hpp"
+#include "study/invocation.hpp"
 #include "study/build_network.hpp"
 #include "study/observer.hpp"
 #include "study/request.hpp"
@@ -22,6 +23,7 @@ struct Analysis {
     std::vector<dyson::Method> methods;               ///< theories to solve
     montecarlo::Options simulation;                   ///< how to simulate
     std::optional<montecarlo::Simulation> done = {};  ///< samples that exist already
+    bool long_simulation = false;  ///< worth a line about the theory before it
     /// Where a long simulation is saved while it runs; may be empty.
     std::function<void(const report::Report&)> save = {};
 };
@@ -32,13 +34,13 @@ Analysis prepare(const Request& request);
 /// Everything asked for, until the observer stops it, and the comparison; the provenance stays empty.
 report::Report compute(const Request& request, Analysis analysis, Observer& observer);
 
-/// Theory and simulation of one network, written to its result file and drawn. `command` goes into the file.
+/// Theory and simulation of one network, written to its result file and drawn. `invocation` goes into the file.
 /// Started several times (mpirun, srun), the processes share the work and the first returns the report, the others
 /// nothing. Throws std::invalid_argument before anything is
 /// computed or written, and Stopped where the observer stops it before that.
-std::optional<report::Report> analyse(const Request& request, const std::string& command, Observer& observer);
+std::optional<report::Report> analyse(const Request& request, const Invocation& invocation, Observer& observer);
 
 /// Of a run of this version, now.
-report::Provenance provenance(const std::string& command, std::uint64_t seed);
+report::Provenance provenance(const Invocation& invocation, std::uint64_t seed);
 
 }  // namespace spectra::study

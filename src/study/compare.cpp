@@ -83,7 +83,7 @@ CompareRequest::CompareRequest() {
     grid.each.samples = 500;
 }
 
-Comparison compare(const CompareRequest& request, const std::string& command, Observer& observer) {
+Comparison compare(const CompareRequest& request, const Invocation& invocation, Observer& observer) {
     Comparison comparison;
     GridOutput output;
     output.files = files_of(request);
@@ -94,7 +94,7 @@ Comparison compare(const CompareRequest& request, const std::string& command, Ob
         draw_figures(request, compared, report, result, observer);
         write_tables(request, comparison.table, report, result);
     };
-    comparison.outcome = run_grid(described(request.grid), command, output, observer);
+    comparison.outcome = run_grid(described(request.grid), invocation, output, observer);
     return comparison;
 }
 

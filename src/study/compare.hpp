@@ -4,6 +4,7 @@
 /// Compares mixers over depths: two figures and a ranked table.
 
 #include "report/table.hpp"
+#include "study/invocation.hpp"
 #include "study/sweep.hpp"
 
 #include <string>
@@ -31,6 +32,6 @@ struct Comparison {
 /// A grid of networks (run_grid) as two figures, over s and over ln s, and a ranked table. Networks that are
 /// already in the result file are not computed again: another figure or table costs nothing. Throws
 /// std::invalid_argument before anything is computed or written.
-Comparison compare(const CompareRequest& request, const std::string& command, Observer& observer);
+Comparison compare(const CompareRequest& request, const Invocation& invocation, Observer& observer);
 
 }  // namespace spectra::study

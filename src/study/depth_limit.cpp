@@ -27,7 +27,7 @@ int depth_to_search(const DepthLimitRequest& request, const GrowingNetwork& netw
 
 }  // namespace
 
-report::DepthReport depth_limit(const DepthLimitRequest& request, const std::string& command, Observer& observer) {
+report::DepthReport depth_limit(const DepthLimitRequest& request, const Invocation& invocation, Observer& observer) {
     check_conflicts(request);
     GrowingNetwork network(request.network);
     const int deepest = depth_to_search(request, network);
@@ -37,12 +37,15 @@ report::DepthReport depth_limit(const DepthLimitRequest& request, const std::str
     check_memory("the mixers", 16.0 * deepest * network.streams() * network.streams(),
                  "a smaller `max_depth`");
     const auto files = output_files(
-        request.network.out.value_or(fmt::format("spectra-depth-limit-{}", network.short_name())), {});
-    check_writable(files, request.network.force);
+        request.network.out.value_or(
+            fmt::format("spectra-depth-limit-{}{}", network.short_name(),
+                        file_name_suffix(invocation.settings, {"command", "mixer", "model"}))),
+        {});
+    check_writable(files, invocation.settings, request.network.force);
 
     throw_if_stopped(observer);  // nothing was computed: earlier files stay
     report::DepthReport report;
-    report.provenance = provenance(command, request.network.seed);
+    report.provenance = provenance(invocation, request.network.seed);
     report.title = network.title();
     report.mixer_name = network.mixer_name();
     report.streams = network.streams();

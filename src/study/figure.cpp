@@ -82,9 +82,15 @@ std::vector<FigureKind> chosen(const FigureRequest& request) {
     return kinds;
 }
 
-std::string stem_of(const FigureRequest& request, const std::string& name) {
-    const std::string stem = request.out.value_or("spectra-figure");
-    return request.out && request.name != "all" ? stem : stem + "-" + name;
+std::string stem_of(const FigureRequest& request, const std::string& name, const Settings& settings) {
+    if (request.out) return request.name == "all" ? *request.out + "-" + name : *request.out;
+    return fmt::format("spectra-figure-{}{}", name, file_name_suffix(settings, {"command", "figure"}));
+}
+
+/// `figure all` draws what `figure NAME` draws.
+Invocation of_figure(const Invocation& invocation, const std::string& name, const FigureRequest& request) {
+    const auto figure = invocation.with("figure", name);
+    return request.files.empty() ? figure : figure.with("files", fmt::format("{}", fmt::join(request.files, ",")));
 }
 
 /// As it was asked to look.
@@ -151,13 +157,14 @@ void write_figure_file(const std::string& name, const Drawing& drawing, const re
     whole.commit();
 }
 
-std::optional<std::string> draw_figures(const FigureRequest& request, const std::string& command, Observer& observer,
+std::optional<std::string> draw_figures(const FigureRequest& request, const Invocation& invocation, Observer& observer,
                                         const std::function<void(const DrawnFigure&)>& drawn) {
     const auto kinds = chosen(request);
     std::vector<OutputFiles> files;
     for (const auto& kind : kinds) {
-        files.push_back(output_files(stem_of(request, kind.name), request.plots));
-        check_writable(files.back(), request.force);
+        const auto settings = of_figure(invocation, kind.name, request).settings;
+        files.push_back(output_files(stem_of(request, kind.name, settings), request.plots));
+        check_writable(files.back(), settings, request.force);
     }
     for (std::size_t k = 0; k < kinds.size(); ++k) {
         if (kinds.size() > 1) observer.prefix(fmt::format("{} of {}, ", k + 1, kinds.size()));
@@ -168,7 +175,8 @@ std::optional<std::string> draw_figures(const FigureRequest& request, const std:
         } catch (const Stopped&) {
             return kinds[k].name;
         }
-        write_figure_file(figure.name, figure.drawing, provenance(command, request.seed), files[k].result);
+        write_figure_file(figure.name, figure.drawing, provenance(of_figure(invocation, figure.name, request), request.seed),
+                          files[k].result);
         figure.files.push_back(files[k].result.string());
         draw_or_warn(observer, [&] {
             render_all(styled(figure.drawing.figure, request), files[k].figures, figure.files);

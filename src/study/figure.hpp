@@ -4,6 +4,7 @@
 /// Draws the figures of the catalogue, each with its numbers in a file beside it.
 
 #include "report/report.hpp"
+#include "study/invocation.hpp"
 #include "study/figure_request.hpp"
 #include "study/figures/figures.hpp"
 #include "study/observer.hpp"
@@ -25,8 +26,8 @@ struct DrawnFigure {
 
 /// Draws a figure of the catalogue (figures.hpp), or all of them, each with its numbers beside it
 /// (write_figure_file), and calls `drawn` with each. Returns the name of the figure at which the observer stopped it.
-/// `command` goes into the files. Throws std::invalid_argument before anything is computed or written.
-std::optional<std::string> draw_figures(const FigureRequest& request, const std::string& command, Observer& observer,
+/// `invocation` goes into the files. Throws std::invalid_argument before anything is computed or written.
+std::optional<std::string> draw_figures(const FigureRequest& request, const Invocation& invocation, Observer& observer,
                                         const std::function<void(const DrawnFigure&)>& drawn);
 
 /// The numbers of a figure:

@@ -3,8 +3,11 @@
 /// \file
 /// Progress, warnings and a way to stop, for long studies.
 
+#include "base/stop.hpp"
+
 #include <atomic>
 #include <string>
+#include <vector>
 
 namespace spectra::study {
 
@@ -17,12 +20,23 @@ public:
     Observer& operator=(const Observer&) = delete;
     virtual ~Observer() = default;
 
+    /// A stage and the seconds it is expected to take.
+    struct Stage {
+        std::string name;    ///< as stage() gives it
+        double seconds = 0;  ///< expected
+    };
+
+    /// The stages that lie ahead, so that the time left of all of them can be shown. Without it only that of the
+    /// current stage is known.
+    virtual void plan(const std::vector<Stage>& /*stages*/) {}
     /// Put before every stage from now on: "7 of 40, cayley-L10: ".
     virtual void prefix(const std::string& /*words*/) {}
     /// A new stage begins: "solving ov".
     virtual void stage(const std::string& /*name*/) {}
     /// `done` of `total` steps of the stage.
     virtual void update(int /*done*/, int /*total*/) {}
+    /// Reports something worth knowing before the study ends.
+    virtual void note(const std::string& /*message*/) {}
     /// Reports a problem that does not end the study.
     virtual void warn(const std::string& /*message*/) {}
     /// Becomes true, from another thread or a signal, when the study should end with what it has.
@@ -35,7 +49,7 @@ public:
 };
 
 /// Thrown if a study was stopped and nothing can be kept.
-struct Stopped {};
+using spectra::Stopped;
 
 /// Throws Stopped if the observer stops the study.
 inline void throw_if_stopped(const Observer& observer) {

@@ -1,10 +1,12 @@
 #include "study/output_files.hpp"
 
-#include "report/result_file.hpp"
+#include "report/result_format.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -32,7 +34,20 @@ void refuse_symbolic_link(const std::filesystem::path& path) {
                         path.string()));
 }
 
-void check_writable(const OutputFiles& files, bool force) {
+namespace {
+
+/// How the result differs that is there; nothing if it is of the same settings.
+std::vector<std::string> differences_from(const std::filesystem::path& result, const Settings& settings,
+                                          const std::vector<std::string>& except) {
+    const auto there = report::stored_settings(result);
+    if (!there) return {"an earlier version wrote it"};
+    return differences(*there, settings, except);
+}
+
+}  // namespace
+
+void check_writable(const OutputFiles& files, const Settings& settings, bool force,
+                    const std::vector<std::string>& except) {
     std::error_code ignored;
     const auto folder =
         files.result.has_parent_path() ? files.result.parent_path() : std::filesystem::path(".");
@@ -55,7 +70,13 @@ void check_writable(const OutputFiles& files, bool force) {
     if (force) return;
     refuse_symbolic_link(files.result);
     for (const auto& figure : files.figures) refuse_symbolic_link(figure);
-    if (report::is_result_file(files.result)) return;
+    if (report::is_result_file(files.result)) {
+        const auto differing = differences_from(files.result, settings, except);
+        if (differing.empty()) return;
+        throw std::invalid_argument(
+            fmt::format("`out`: {}: holds another result ({}); use another `out`, or `force` to replace it",
+                        files.result.string(), fmt::join(differing, "; ")));
+    }
     const auto refuse = [&](const std::filesystem::path& path, const char* what) {
         if (std::filesystem::exists(std::filesystem::symlink_status(path, ignored)))
             throw std::invalid_argument(fmt::format(
@@ -63,6 +84,19 @@ void check_writable(const OutputFiles& files, bool force) {
     };
     refuse(files.result, "is not a result file of spectra");
     for (const auto& figure : files.figures) refuse(figure, "has no result file of spectra beside it");
+}
+
+std::vector<std::filesystem::path> stale_figures(const OutputFiles& files, const Settings& settings) {
+    std::vector<std::filesystem::path> stale;
+    std::error_code ignored;
+    if (!report::is_result_file(files.result) || differences_from(files.result, settings, {}).empty()) return stale;
+    for (const char* format : {".png", ".svg", ".pdf"}) {
+        const auto path = std::filesystem::path(files.result).replace_extension(format);
+        if (std::find(files.figures.begin(), files.figures.end(), path) == files.figures.end() &&
+            std::filesystem::is_regular_file(std::filesystem::symlink_status(path, ignored)))
+            stale.push_back(path);
+    }
+    return stale;
 }
 
 }  // namespace spectra::study

@@ -91,6 +91,22 @@ void check_grid(const SweepRequest& request, const std::vector<GridPoint>& point
                  "fewer networks or `samples`, or `keep` histogram");
 }
 
+/// The fields that only choose networks: results of a network do not depend on them.
+const std::vector<std::string> lists{"mixers", "checkpoints", "branches", "streams", "widths",
+                                     "depths", "noises",      "seeds"};
+
+/// A grid may grow. Refuses to drop networks that the file holds and the grid does not.
+void refuse_to_drop(const std::filesystem::path& result, const std::vector<GridPoint>& points) {
+    if (!report::is_result_file(result)) return;
+    auto dropped = report::run_names(result);
+    for (const auto& point : points) std::erase(dropped, point.name);
+    if (dropped.empty()) return;
+    throw std::invalid_argument(fmt::format(
+        "`out`: {}: holds {}{}, which this grid does not have; use another `out`, or `force` to replace it",
+        result.string(), dropped.front(),
+        dropped.size() > 1 ? fmt::format(" and {} more networks", dropped.size() - 1) : ""));
+}
+
 /// Stores results until the grid is complete.
 class Parts {
 public:
@@ -158,10 +174,10 @@ private:
 /// A running grid.
 class Sweep {
 public:
-    Sweep(const SweepRequest& request, const std::string& command, std::vector<GridPoint> points,
+    Sweep(const SweepRequest& request, const Invocation& invocation, std::vector<GridPoint> points,
           const GridOutput& output, std::unique_ptr<parallel::Ranks> ranks, Observer& observer)
         : request_(request),
-          command_(command),
+          invocation_(invocation),
           points_(std::move(points)),
           output_(output),
           parts_(output.files.result),
@@ -214,7 +230,7 @@ private:
             const std::string description = description_of(request_, point, analysis);
             stored_[k] = parts_.find(point.name, description);
             if (stored_[k]) continue;
-            const auto save = [&, origin = provenance(command_, point.request.seed)](report::Report report,
+            const auto save = [&, origin = provenance(invocation_, point.request.seed)](report::Report report,
                                                                                      bool finished) {
                 report.provenance = origin;
                 report.provenance.description = description;
@@ -273,7 +289,7 @@ private:
     }
 
     void finish(report::RunsReport& report) {
-        report.provenance = provenance(command_, points_.front().request.seed);
+        report.provenance = provenance(invocation_, points_.front().request.seed);
         std::vector<StoredRun> finished;
         for (const auto& stored : stored_)
             if (stored) finished.push_back(*stored);
@@ -285,7 +301,7 @@ private:
     }
 
     const SweepRequest& request_;
-    std::string command_;
+    Invocation invocation_;
     std::vector<GridPoint> points_;
     const GridOutput& output_;
     Parts parts_;
@@ -298,17 +314,18 @@ private:
 
 }  // namespace
 
-SweepOutcome run_grid(const SweepRequest& request, const std::string& command, const GridOutput& output,
+SweepOutcome run_grid(const SweepRequest& request, const Invocation& invocation, const GridOutput& output,
                       Observer& observer) {
     auto points = grid_points(request);
     for (auto& point : points) point.request.methods_given = false;  // a theory is for networks it supports
     check_grid(request, points);
-    check_writable(output.files, request.each.force);
+    check_writable(output.files, invocation.settings, request.each.force, lists);
+    if (!request.each.force) refuse_to_drop(output.files.result, points);
     Parts(output.files.result).check();
-    return Sweep(request, command, std::move(points), output, parallel::open_ranks(), observer).run();
+    return Sweep(request, invocation, std::move(points), output, parallel::open_ranks(), observer).run();
 }
 
-SweepOutcome sweep(const SweepRequest& request, const std::string& command, Observer& observer) {
+SweepOutcome sweep(const SweepRequest& request, const Invocation& invocation, Observer& observer) {
     GridOutput output;
     output.files = output_files(request.each.out.value_or("spectra-sweep"), {"csv"});
     output.write = [&](report::RunsReport& report) {
@@ -318,7 +335,7 @@ SweepOutcome sweep(const SweepRequest& request, const std::string& command, Obse
         table.commit();
         report.files.push_back(path.string());
     };
-    return run_grid(request, command, output, observer);
+    return run_grid(request, invocation, output, observer);
 }
 
 }  // namespace spectra::study

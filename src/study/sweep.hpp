@@ -4,6 +4,7 @@
 /// Analyses a grid of networks into one result file, and can be stopped and resumed.
 
 #include "report/runs_file.hpp"
+#include "study/invocation.hpp"
 #include "study/grid.hpp"
 #include "study/observer.hpp"
 #include "study/output_files.hpp"
@@ -32,13 +33,13 @@ struct SweepOutcome {
 
 /// A grid of networks in one file, each analysed as by study::analyse. Every finished network is on the disk at
 /// once, and the same request resumes where an earlier one ended: networks of the same description are taken over.
-/// `command` goes into the file. Started several times (mpirun, srun), the processes share the networks, and the
+/// `invocation` goes into the file. Started several times (mpirun, srun), the processes share the networks, and the
 /// first collects them. A network that fails is a warning and a failed run of the report. Throws
 /// std::invalid_argument before anything is computed or written.
-SweepOutcome run_grid(const SweepRequest& request, const std::string& command, const GridOutput& output,
+SweepOutcome run_grid(const SweepRequest& request, const Invocation& invocation, const GridOutput& output,
                       Observer& observer);
 
 /// A grid and a table of it in CSV.
-SweepOutcome sweep(const SweepRequest& request, const std::string& command, Observer& observer);
+SweepOutcome sweep(const SweepRequest& request, const Invocation& invocation, Observer& observer);
 
 }  // namespace spectra::study

@@ -77,8 +77,13 @@ Validation validate_one(const ValidateRequest& r, const TensorFile& file, const 
     return v;
 }
 
+/// A file is validated in the same way alone and among others.
+Invocation of_file(const Invocation& invocation, const std::string& file) {
+    return invocation.with("file", std::filesystem::absolute(file).lexically_normal().string());
+}
+
 /// Opens every file, once, and refuses what can be refused before anything is computed.
-std::vector<TensorFile> open_files(const ValidateRequest& r, const Measurer& measure) {
+std::vector<TensorFile> open_files(const ValidateRequest& r, const Invocation& invocation, const Measurer& measure) {
     std::vector<TensorFile> files;
     for (const auto& name : r.files) {
         const auto& file = files.emplace_back(TensorFile::open(name));
@@ -92,9 +97,11 @@ std::vector<TensorFile> open_files(const ValidateRequest& r, const Measurer& mea
         }
     }
     for (std::size_t k = 0; k < r.files.size(); ++k)
-        check_writable(output_files(stem_of(r, k), r.plot), r.force);
+        check_writable(output_files(stem_of(r, k, invocation.settings), r.plot),
+                       of_file(invocation, r.files[k]).settings, r.force);
     if (r.files.size() > 1 && !r.force)
-        for (const auto& figure : output_files(stem_of(r), r.plot).figures) refuse_symbolic_link(figure);
+        for (const auto& figure : output_files(stem_of(r, invocation.settings), r.plot).figures)
+            refuse_symbolic_link(figure);
     return files;
 }
 
@@ -121,9 +128,9 @@ std::vector<std::string> scripts_to_run(const ValidateRequest& r) {
     return scripts;
 }
 
-Validated validate(const ValidateRequest& r, const std::string& command, const Measurer& measure, Observer& observer) {
+Validated validate(const ValidateRequest& r, const Invocation& invocation, const Measurer& measure, Observer& observer) {
     check_conflicts(r);
-    const auto opened = open_files(r, measure);
+    const auto opened = open_files(r, invocation, measure);
     throw_if_stopped(observer);
     Validated validated;
     for (std::size_t k = 0; k < r.files.size() && !observer.stopped(); ++k) {
@@ -132,8 +139,8 @@ Validated validate(const ValidateRequest& r, const std::string& command, const M
         const auto& v = validated.all.emplace_back(validate_one(r, opened[k], measure, observer));
         validated.pass = validated.pass && v.verdict.pass;
         validated.certified = validated.certified && v.certified();
-        const auto files = output_files(stem_of(r, k), r.plot);
-        validation::write_validation_file(v, provenance(command, r.seed), files.result);
+        const auto files = output_files(stem_of(r, k, invocation.settings), r.plot);
+        validation::write_validation_file(v, provenance(of_file(invocation, r.files[k]), r.seed), files.result);
         validated.files.push_back(files.result.string());
         observer.stage("drawing");
         draw_or_warn(observer,
@@ -141,8 +148,8 @@ Validated validate(const ValidateRequest& r, const std::string& command, const M
     }
     if (validated.all.size() > 1)
         draw_or_warn(observer, [&] {
-            render_all(validation::evolution_figure(validated.all), output_files(stem_of(r), r.plot).figures,
-                       validated.files);
+            render_all(validation::evolution_figure(validated.all),
+                       output_files(stem_of(r, invocation.settings), r.plot).figures, validated.files);
         });
     if (validated.all.size() < r.files.size()) validated.pass = false;  // stopped
     return validated;

@@ -3,6 +3,7 @@
 /// \file
 /// Measures trained models, predicts them by theory and judges them.
 
+#include "study/invocation.hpp"
 #include "study/observer.hpp"
 #include "study/validate_request.hpp"
 #include "validation/validation.hpp"
@@ -35,9 +36,9 @@ struct Validated {
 };
 
 /// Measures each model, predicts it, judges it, writes its result file and figures. Without a measurer, files that need
-/// a model to be run are refused. `command` goes into the files. Throws std::invalid_argument before anything is
+/// a model to be run are refused. `invocation` goes into the files. Throws std::invalid_argument before anything is
 /// computed or written.
-Validated validate(const ValidateRequest& request, const std::string& command, const Measurer& measure,
+Validated validate(const ValidateRequest& request, const Invocation& invocation, const Measurer& measure,
                    Observer& observer);
 
 }  // namespace spectra::study

@@ -12,6 +12,15 @@
 
 namespace spectra::study {
 
+namespace {
+
+/// What a default name carries beside the file's name.
+std::string suffix_of(const Settings& settings) {
+    return file_name_suffix(settings, {"command", "layout"});
+}
+
+}  // namespace
+
 void check_conflicts(const ValidateRequest& r) {
     const auto refuse = [](const std::string& why) { throw std::invalid_argument("validate: " + why); };
     if (r.files.empty())
@@ -34,19 +43,19 @@ std::string name_of(const std::string& file) {
 
 }  // namespace
 
-std::string stem_of(const ValidateRequest& r) {
-    return r.out.value_or(r.files.size() > 1 ? "spectra-validate"
-                                             : "spectra-validate-" + name_of(r.files.front()));
+std::string stem_of(const ValidateRequest& r, const Settings& settings) {
+    return r.out.value_or((r.files.size() > 1 ? "spectra-validate" : "spectra-validate-" + name_of(r.files.front())) +
+                          suffix_of(settings));
 }
 
-std::string stem_of(const ValidateRequest& r, std::size_t index) {
-    if (r.files.size() == 1) return stem_of(r);
+std::string stem_of(const ValidateRequest& r, std::size_t index, const Settings& settings) {
+    if (r.files.size() == 1) return stem_of(r, settings);
     const auto name = name_of(r.files[index]);
     const auto same =
         std::count_if(r.files.begin(), r.files.end(), [&](const auto& f) { return name_of(f) == name; });
     const auto number = std::to_string(index + 1);
     if (r.out) return *r.out + "-" + number;
-    return "spectra-validate-" + name + (same > 1 ? "-" + number : "");
+    return "spectra-validate-" + name + suffix_of(settings) + (same > 1 ? "-" + number : "");
 }
 
 }  // namespace spectra::study

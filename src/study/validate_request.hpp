@@ -3,6 +3,7 @@
 /// \file
 /// What can be asked of trained models.
 
+#include "study/invocation.hpp"
 #include "validation/requirements.hpp"
 
 #include <cstdint>
@@ -45,10 +46,10 @@ inline constexpr int default_inputs = 8;
 void check_conflicts(const ValidateRequest& request);
 
 /// What the result's files are called: `out`, or spectra-validate-NAME; of several, those of all together.
-std::string stem_of(const ValidateRequest& request);
+std::string stem_of(const ValidateRequest& request, const Settings& settings = {});
 
 /// Those of one of several: STEM-1, STEM-2, …, or spectra-validate-NAME, with a number where names are the
 /// same.
-std::string stem_of(const ValidateRequest& request, std::size_t index);
+std::string stem_of(const ValidateRequest& request, std::size_t index, const Settings& settings = {});
 
 }  // namespace spectra::study

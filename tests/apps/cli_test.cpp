@@ -284,7 +284,9 @@ TEST_F(Cli, ReplacesItsOwnFilesAndOthersOnlyByForce) {
     EXPECT_EQ(run_small({"--out", "mine", "--force"}).status, 0);
     const auto first = content("mine.h5");
     EXPECT_TRUE(first.starts_with("\x89HDF"));
-    EXPECT_EQ(run_small({"--out", "mine", "--seed", "2"}).status, 0) << "its own is replaced";
+    EXPECT_EQ(run_small({"--out", "mine"}).status, 0) << "its own is replaced";
+    EXPECT_EQ(run_small({"--out", "mine", "--seed", "2"}).status, 2) << "a result of another seed is not";
+    EXPECT_EQ(run_small({"--out", "mine", "--seed", "2", "--force"}).status, 0);
     EXPECT_NE(content("mine.h5"), first);
 
     folder_.write("figure.png", "somebody's picture");
@@ -456,7 +458,7 @@ TEST_F(Cli, MixersComeFromFiles) {
     folder_.write("two.csv", "1,0.5\n0,1\n\n0,1\n1,0\n");
     folder_.write("one.json", "[[0, 1], [1, 0]]");
     const auto mixers = [&](const Words& words) {
-        Words all{"--width", "3", "--samples", "2", "--theory", "none", "--plot", "none", "--out", "m"};
+        Words all{"--width", "3", "--samples", "2", "--theory", "none", "--plot", "none", "--out", "m", "--force"};
         all.insert(all.end(), words.begin(), words.end());
         const auto result = run(all);
         EXPECT_EQ(result.status, 0) << result.err;
@@ -480,7 +482,7 @@ TEST_F(Cli, MixersComeFromFiles) {
 
 TEST_F(Cli, NoiseIsSharedAmongLayers) {
     const auto variances = [&](const Words& words) {
-        Words all{"--out", "n"};
+        Words all{"--out", "n", "--force"};
         all.insert(all.end(), words.begin(), words.end());
         EXPECT_EQ(run_small(all).status, 0);
         h5::Shape shape;
@@ -551,7 +553,7 @@ TEST_F(Cli, AnInterruptionKeepsFinishedSamples) {
 TEST_F(Cli, AFullDiskLeavesTheEarlierFile) {
     ASSERT_EQ(run_small({"--out", "d"}).status, 0);
     const auto before = content("d.h5");
-    const auto result = run_small({"--out", "d", "--seed", "2"}, {.largest_file = 512});
+    const auto result = run_small({"--out", "d"}, {.largest_file = 512});
     EXPECT_EQ(result.status, 3) << result.err;
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_EQ(content("d.h5"), before);

@@ -115,7 +115,7 @@ TEST_F(CompareProgram, AnotherPictureComputesNothing) {
         run({"sweep", "--out", "other", "--mixers", "orthogonal", "--depths", "1", "--width", "3"}).status,
         0);
     ASSERT_EQ(run({"compare", "--out", "other", "--mixers", "orthogonal", "--depths", "1", "--width", "3",
-                   "--plot", "none"})
+                   "--plot", "none", "--force"})
                   .status,
               0);
     EXPECT_EQ(h5::File::open_read(path("other.h5"))

@@ -61,14 +61,14 @@ TEST_F(Design, DepthLimitAnswersAndWrites) {
               std::string::npos)
         << result.out;
     EXPECT_NE(result.out.find("Over 4 draws"), std::string::npos) << result.out;
-    const auto file = h5::File::open_read(folder_.path() / "spectra-depth-limit-spectral-sphere.h5");
+    const auto file = h5::File::open_read(folder_.path() / "spectra-depth-limit-spectral-sphere-max-depth30-average4.h5");
     h5::Shape shape;
     const auto share = file.read_doubles("depth_limit/share", shape);
     const auto limit = file.integer_attribute("depth_limit", "limit").value();
     EXPECT_GE(share[static_cast<std::size_t>(limit - 1)], 0.9);
     EXPECT_LT(share[static_cast<std::size_t>(limit)], 0.9);
     EXPECT_EQ(file.read_doubles("depth_limit/draws", shape).size(), 4U);
-    const auto info = run({"info", "spectra-depth-limit-spectral-sphere.h5"});
+    const auto info = run({"info", "spectra-depth-limit-spectral-sphere-max-depth30-average4.h5"});
     EXPECT_NE(info.out.find("depth limit"), std::string::npos) << info.out;
 }
 

@@ -137,7 +137,7 @@ TEST_F(SweepProgram, GivesWhatTheProgramGivesForEachNetwork) {
                   {"--mixer", "cayley", "--depth", "3", "--seed", "3", "--cayley-step", "0.3"}},
           Network{"orthogonal-tied-p5-L1-noise0.05-seed2",
                   {"--mixer", "orthogonal", "--depth", "1", "--seed", "2", "--branch", "tied"}}}) {
-        Words command{"--width", "5", "--samples", "4", "--out", "alone", "--plot", "none"};
+        Words command{"--width", "5", "--samples", "4", "--out", "alone", "--plot", "none", "--force"};
         command.insert(command.end(), words.begin(), words.end());
         ASSERT_EQ(run(command).status, 0);
         const auto alone = open("alone.h5");
@@ -272,18 +272,18 @@ TEST_F(SweepProgram, TakesOverOnlyWhatIsTheSame) {
     EXPECT_EQ(open("grid.h5").children("runs").size(), 4u);
     // Other matrices under the same name.
     folder_.write("own.csv", "1,0\n0,0.5\n");
-    ASSERT_EQ(sweep(with({"--samples", "3"})).status, 0);
+    ASSERT_EQ(sweep(with({"--samples", "3", "--force"})).status, 0);
     EXPECT_NE(created(own), first_own);
     EXPECT_EQ(created(drawn), first_drawn);
     h5::Shape shape;
     EXPECT_EQ(open("grid.h5").read_doubles("runs/" + own + "/network/mixers", shape)[3], 0.5);
     // Other options.
-    ASSERT_EQ(sweep(with({"--samples", "4"})).status, 0);
+    ASSERT_EQ(sweep(with({"--samples", "4", "--force"})).status, 0);
     EXPECT_NE(created(drawn), first_drawn);
     EXPECT_EQ(open("grid.h5").integer_attribute("runs/" + drawn + "/montecarlo", "samples"), 4);
     // Points of a file that changes.
     folder_.write("points.txt", "0.5+0.1i\n");
-    ASSERT_EQ(sweep(with({"--samples", "0", "--omega", "points.txt"})).status, 0);
+    ASSERT_EQ(sweep(with({"--samples", "0", "--omega", "points.txt", "--force"})).status, 0);
     folder_.write("points.txt", "0.7+0.1i\n");
     ASSERT_EQ(sweep(with({"--samples", "0", "--omega", "points.txt"})).status, 0);
     EXPECT_EQ(open("grid.h5").read_doubles("runs/" + drawn + "/green/omega", shape)[0], 0.7);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <fstream>
 #include <iterator>
 
@@ -23,9 +24,14 @@ void list(const h5::File& file, const std::string& path) {
                    shown(file.unsigned_attribute(path, name)));
     try {
         h5::Shape shape;
-        for (const double x : file.read_doubles(path, shape)) fmt::print("  {}", x);
-        for (const auto x : file.read_integers(path, shape)) fmt::print("  {}", x);
-        for (const auto x : file.read_bytes(path, shape)) fmt::print("  {}", x);
+        const auto values = file.read_doubles(path, shape);
+        const auto integers = file.read_integers(path, shape);
+        const auto bytes = file.read_bytes(path, shape);
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            fmt::print("  {}", values[k]);
+            // What the library makes of an integer that is NaN depends on the processor.
+            if (!std::isnan(values[k])) fmt::print(" {} {}", integers[k], bytes[k]);
+        }
         fmt::print("  shape");
         for (const auto size : shape) fmt::print(" {}", size);
         fmt::print("\n");

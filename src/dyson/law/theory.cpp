@@ -13,6 +13,7 @@
 #include "dyson/equations/site_draws.hpp"
 #include "dyson/equations/tied.hpp"
 #include "dyson/solve/tracker.hpp"
+#include "dyson/solve/watched.hpp"
 #include "dyson/law/unresolved.hpp"
 
 #include <algorithm>
@@ -296,7 +297,8 @@ Theory solve(const Network& network, Method method, const Options& options) {
     }
 
     const SupportBounds support = range_of(network, method);
-    const Tracker tracker(make_equation(network, method), support.log_upper, anchors(support));
+    const Tracker tracker(watched(make_equation(network, method), options.on_step), support.log_upper,
+                          anchors(support));
     if (!law.certified) {
         DensityOptions density_options;
         density_options.points = options.points;
@@ -325,6 +327,23 @@ Theory solve(const Network& network, Method method, const Options& options) {
     return theory;
 }
 
+double seconds_per_step(const Network& network, Method method) {
+    using Clock = std::chrono::steady_clock;
+    const SupportBounds support = range_of(network, method);
+    if (!std::isfinite(support.log_upper)) return 0;  // J = 0
+    const auto equation = make_equation(network, method);
+    const Frequency omega{support.log_upper, {0.0, 1.0}};
+    const Unknowns m = equation->far(omega);
+    Unknowns delta;
+    double least = infinity;
+    for (int k = 0; k < 2; ++k) {  // the first one may allocate
+        const auto start = Clock::now();
+        equation->newton_step(omega, m, delta);
+        least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    return least;
+}
+
 Green green(const Network& network, const std::vector<std::complex<double>>& omega, const Options& options) {
     check(network);
     check(network, Method::operator_valued);
@@ -340,7 +359,8 @@ Green green(const Network& network, const std::vector<std::complex<double>>& ome
     }
     result.g.resize(count);
     const SupportBounds support = support_bounds(network);
-    const Tracker tracker(make_equation(network, Method::operator_valued), support.log_upper, anchors(support));
+    const Tracker tracker(watched(make_equation(network, Method::operator_valued), options.on_step),
+                          support.log_upper, anchors(support));
     const int threads = std::clamp(static_cast<int>(count), 1, threads_or_all(options.threads));
     std::vector<Tracker> trackers(static_cast<std::size_t>(threads), tracker);
     parallel_for(count, trackers, [&](Tracker& mine, std::size_t k) {

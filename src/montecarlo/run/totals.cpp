@@ -40,7 +40,7 @@ void Totals::watch(const std::stop_token& done) {
         const std::scoped_lock state(mutex_);
         save_at_ = begin_;
     }
-    checkpoint_if_due();
+    checkpoint_if_due(true);
 }
 
 void Totals::resume(const Simulation& from) {
@@ -136,13 +136,14 @@ Simulation Totals::snapshot() const {
     return out;
 }
 
-void Totals::checkpoint_if_due() {
+void Totals::checkpoint_if_due(bool even_without_samples) {
     if (!options_.checkpoint) return;
     Simulation out;
     const auto begin = Clock::now();
     {
         const std::scoped_lock lock(mutex_);
-        if (saving_ || ended_ || begin < save_at_ || tally_.samples() == 0) return;
+        if (saving_ || ended_ || begin < save_at_) return;
+        if (tally_.samples() == 0 && !even_without_samples) return;
         saving_ = true;
         out = snapshot();
     }
@@ -153,7 +154,7 @@ void Totals::checkpoint_if_due() {
             out.log_values.assign(
                 kept_.begin(),
                 kept_.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(out.samples) * size_));
-        give_law(out);
+        if (out.samples > 0) give_law(out);
         options_.checkpoint(out);
     } catch (...) {
         failure = std::current_exception();

@@ -32,7 +32,7 @@ public:
     void receive(int sample, Outcome outcome);
     /// Saves the samples if it is time. Also called once as soon as the run is asked to stop: samples in
     /// progress may take longer than the program is allowed.
-    void checkpoint_if_due();
+    void checkpoint_if_due(bool even_without_samples = false);
     /// Ends the run with the samples added so far.
     void end();
 
