@@ -21,14 +21,15 @@ printf '[%s,\n%s,\n%s,\n%s]\n' \
     "$(entry "$folder/src/bad.cpp" "")" "$(entry "$folder/src/worse.cpp" "")" \
     "$(entry "$folder/build/release/made.cpp" "")" >"$folder/build/release/compile_commands.json"
 
-# Two files with the same finding of a header, one of them with another; it shows what it was called with.
+# Two files with the same finding of a header, one of them with another, and an error outside of the checkout.
 cat >"$folder/fake-tidy" <<'END'
 #!/usr/bin/env bash
 for file; do :; done
 echo "${file##*/}" >>"$(dirname "$0")/called"
 [[ $file == *good.cpp ]] && exit 0
-printf '/r/src/a.hpp:1:2: warning: shared [x]\n  code\n'
-[[ $file == *worse.cpp ]] && printf '/r/src/worse.cpp:3:4: error: own [y]\n' && exit 1
+here=$(dirname "$0")
+printf '%s\n' '/usr/include/torch.h:1:1: error: elsewhere [z]' '  torch' "$here/src/a.hpp:1:2: warning: shared [x]" '  code'
+[[ $file == *worse.cpp ]] && echo "$here/src/worse.cpp:3:4: error: own [y]" && exit 1
 exit 0
 END
 chmod +x "$folder/fake-tidy"
@@ -37,7 +38,7 @@ tidy() { status=0; output=$(bash "$folder/scripts/tidy.sh" "$@" 2>&1) || status=
 
 tidy
 expect "status with findings" 1 "$status"
-expect "every finding once" $'/r/src/a.hpp:1:2: warning: shared [x]\n  code\n/r/src/worse.cpp:3:4: error: own [y]' "$output"
+expect "every finding once" "$folder/src/a.hpp:1:2: warning: shared [x]"$'\n  code\n'"$folder/src/worse.cpp:3:4: error: own [y]" "$output"
 expect "all sources, Torch last, nothing generated" $'bad.cpp\nworse.cpp\ngood.cpp' "$(cat "$folder/called")"
 expect "commands for clang" "clang++ -isystem /torch -DKEPT -c $folder/src/good.cpp" \
     "$(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1]))[0]["arguments"])' "$folder/build/tidy/compile_commands.json")"
