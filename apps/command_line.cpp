@@ -68,7 +68,7 @@ struct CommandLine {
                },
                "version, git commit and features")
             ->group("About");
-        app.formatter_fn([](const CLI::App* a, std::string, CLI::AppFormatMode) { return help_page(*a); });
+        app.formatter_fn([](const CLI::App* a, const std::string&, CLI::AppFormatMode) { return help_page(*a); });
 
         compare = add_command("compare", "mixers × depths in one figure and one file");
         add_options(*compare, compare_request);
@@ -186,7 +186,7 @@ int dispatch(CommandLine& line, const study::Invocation& invocation, char** argu
     if (line.sweep->parsed()) return sweep(line.sweep_request, invocation);
     if (line.info->parsed()) {
         if (line.info_file.empty())
-            throw std::invalid_argument("info: which file? use spectra info FILE.h5");
+            throw std::invalid_argument("info: no file given; use spectra info FILE.h5");
         return info(line.info_file);
     }
     if (line.completion->parsed()) {

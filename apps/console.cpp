@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -136,8 +137,8 @@ void Progress::plan(const std::vector<Stage>& stages) {
 void Progress::stage(const std::string& name) {
     const auto planned =
         std::find_if(plan_.begin(), plan_.end(), [&](const Stage& stage) { return stage.name == name; });
-    if (planned != plan_.end()) plan_.erase(plan_.begin(), planned);
     in_plan_ = planned != plan_.end();
+    if (in_plan_) plan_.erase(plan_.begin(), planned);
     stage_ = prefix_ + name;
     stage_began_ = Clock::now();
     show(stage_ + (in_plan_ ? time_left(plan_.front().seconds) : ""));

@@ -3,11 +3,11 @@
 #include "console.hpp"
 #include "exit_status.hpp"
 #include "interrupt.hpp"
+#include "report/json_number.hpp"
 #include "study/figure.hpp"
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace spectra::cli {
@@ -30,8 +30,7 @@ Json to_json(const study::DrawnFigure& drawn) {
     object["points"] = drawing.points;
     object["uncertified"] = drawing.uncertified;
     object["numbers"] = Json::object();
-    for (const auto& [key, value] : drawing.numbers)
-        object["numbers"][key] = std::isfinite(value) ? Json(value) : Json(nullptr);
+    for (const auto& [key, value] : drawing.numbers) object["numbers"][key] = report::number(value);
     object["series"] = Json::array();
     for (std::size_t k = 0; k < drawing.figure.panels.size(); ++k)
         for (const auto& series : study::series_names(drawing.figure.panels[k]))

@@ -4,11 +4,11 @@
 #include "exit_status.hpp"
 #include "parallel/launch.hpp"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <string_view>
 
 namespace spectra::cli {

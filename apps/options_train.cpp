@@ -142,7 +142,7 @@ void check_conflicts(const TrainRequest& r) {
         refuse(fmt::format("reflection --architecture {}: must be ddl, jpmhc or edelta", *r.architecture));
     if (reflection && !r.architecture)
         refuse("reflection: requires --architecture ddl, jpmhc or edelta");
-    if (r.task == "text" && !r.text) refuse("text: which file? use --text FILE");
+    if (r.task == "text" && !r.text) refuse("text: no file given; use --text FILE");
     if (r.task != "text" && (r.text || r.context))
         refuse("--text and --context only apply to the task text");
     if (r.precision == "bf16" && r.device == "cpu") refuse("--precision bf16: requires CUDA");

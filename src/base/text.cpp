@@ -262,7 +262,7 @@ nlohmann::json parse_json(const std::string& text, const std::string& where) {
 
 std::string duration_text(double seconds) {
     if (seconds < 0.95) return fmt::format("{:.0f} ms", 1000 * seconds);
-    const auto whole = static_cast<long>(seconds + 0.5);
+    const auto whole = std::lround(seconds);
     if (whole < 60) return fmt::format("{} s", whole);
     if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
     if (whole < 48 * 3600) return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);

@@ -86,7 +86,7 @@ Field field_of(const std::vector<std::uint8_t>&) {
 }
 
 void put(const std::string& text, char* place) {
-    std::memcpy(place, text.data(), text.size());  // the rest is zero
+    std::copy(text.begin(), text.end(), place);  // the rest is zero
 }
 template <class T>
 void put(const T& value, char* place) {
@@ -111,6 +111,15 @@ void write_whole(const std::filesystem::path& path, std::span<const char> bytes)
     if (error == 0 && ::fsync(file) != 0) error = errno;
     if (::close(file) != 0 && error == 0) error = errno;
     if (error != 0) fail(error);
+}
+
+/// For HDF5's iterations: appends a name to the std::vector<std::string> at `out`; too many end the iteration.
+template <class Info>
+herr_t append_name(hid_t, const char* name, const Info*, void* out) {
+    auto& all = *static_cast<std::vector<std::string>*>(out);
+    if (all.size() >= File::most_names) return -1;
+    all.emplace_back(name);
+    return 0;
 }
 
 }  // namespace
@@ -292,14 +301,8 @@ std::vector<std::string> File::children(const std::string& group) const {
     std::vector<std::string> names;
     const Handle opened = object(group);
     if (!opened.valid() || H5Iget_type(opened.get()) != H5I_GROUP) return names;
-    const auto append = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
-        auto& all = *static_cast<std::vector<std::string>*>(out);
-        if (all.size() >= most_names) return -1;
-        all.emplace_back(name);
-        return 0;
-    };
     hsize_t start = 0;
-    if (H5Literate(opened.get(), H5_INDEX_NAME, H5_ITER_INC, &start, append, &names) < 0) {
+    if (H5Literate(opened.get(), H5_INDEX_NAME, H5_ITER_INC, &start, append_name<H5L_info_t>, &names) < 0) {
         refuse(group, "cannot be listed");
     }
     return names;
@@ -522,14 +525,8 @@ std::vector<std::string> File::attributes(const std::string& owner) const {
     std::vector<std::string> names;
     const Handle opened = object(owner);
     if (!opened.valid()) return names;
-    const auto append = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
-        auto& all = *static_cast<std::vector<std::string>*>(out);
-        if (all.size() >= most_names) return -1;
-        all.emplace_back(name);
-        return 0;
-    };
     hsize_t start = 0;
-    if (H5Aiterate2(opened.get(), H5_INDEX_NAME, H5_ITER_INC, &start, append, &names) < 0) {
+    if (H5Aiterate2(opened.get(), H5_INDEX_NAME, H5_ITER_INC, &start, append_name<H5A_info_t>, &names) < 0) {
         refuse(owner, "cannot be listed");
     }
     return names;

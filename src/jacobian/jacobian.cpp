@@ -61,7 +61,8 @@ private:
     bool flash_ = at::globalContext().userEnabledFlashSDP();
     bool efficient_ = at::globalContext().userEnabledMemEfficientSDP();
 #else
-    TwiceDifferentiable() {}  // not defaulted: a variable of this type counts as used
+    // A variable of this type counts as used because this is not defaulted.
+    TwiceDifferentiable() {}  // NOLINT(modernize-use-equals-default)
 #endif
 };
 

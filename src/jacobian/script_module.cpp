@@ -20,7 +20,6 @@
 
 namespace spectra::jacobian {
 
-using weightfile::refuse;
 using torch::Tensor;
 
 namespace {

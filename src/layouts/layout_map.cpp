@@ -53,7 +53,7 @@ public:
     }
     std::string text_of(const char* key, const std::vector<std::string>& accepted,
                         const std::string& otherwise) {
-        const auto value = text(key, otherwise);
+        auto value = text(key, otherwise);
         if (!contains(accepted, value))
             refuse(fmt::format("{} is {}; must be one of {}", in_quotes(key), in_quotes(value),
                                fmt::join(accepted, ", ")));

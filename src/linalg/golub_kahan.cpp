@@ -241,7 +241,8 @@ std::vector<GaussQuadrature> quadratures(const std::vector<Chain>& chains) {
 /// Whether an error that fell from `earlier` to `now` over the last half of k steps will reach `allowed`
 /// after `most` steps at the same rate. Errors of extremes fall geometrically, faster for wider gaps.
 bool in_reach(double earlier, double now, double allowed, int k, int most) {
-    const double rate = std::log(earlier / now) / (k - k / 2);
+    const int half = k / 2;
+    const double rate = std::log(earlier / now) / (k - half);
     return rate > 0 && k + std::log(now / allowed) / rate <= most;
 }
 

@@ -49,7 +49,7 @@ void normalise(Columns&& columns, std::span<long> exponents) {
 /// Makes the columns 2^{exponents_j} matrix_j orthogonal.
 class Rotations {
 public:
-    Rotations(Matrix matrix, std::span<long> exponents, std::span<double> norms2, std::span<double> spare)
+    Rotations(const Matrix& matrix, std::span<long> exponents, std::span<double> norms2, std::span<double> spare)
         : matrix_(matrix),
           exponents_(exponents),
           norms2_(norms2),

@@ -46,7 +46,7 @@ bool SingularValues::solve(const Eigen::Ref<const Eigen::MatrixXd>& matrix, Algo
            std::all_of(values_.begin(), values_.end(), [](double s) { return std::isfinite(s); });
 }
 
-bool SingularValues::compute(Eigen::Ref<const Eigen::MatrixXd> matrix, long exponent,
+bool SingularValues::compute(const Eigen::Ref<const Eigen::MatrixXd>& matrix, long exponent,
                              std::span<double> log_values, Algorithm algorithm) {
     if (!matrix.allFinite()) return false;
     const bool solved = solve(matrix, algorithm) ||

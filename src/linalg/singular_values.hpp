@@ -19,7 +19,7 @@ public:
 
     /// Writes ln s + exponent·ln 2 in ascending order, −∞ for zeros. If divide and conquer does not
     /// converge, QR iteration (dgesvd) is tried. False: neither converged, or the matrix is not finite.
-    bool compute(Eigen::Ref<const Eigen::MatrixXd> matrix, long exponent, std::span<double> log_values,
+    bool compute(const Eigen::Ref<const Eigen::MatrixXd>& matrix, long exponent, std::span<double> log_values,
                  Algorithm algorithm = Algorithm::divide_and_conquer);
 
     /// Approximate number of doubles of workspace for size N.

@@ -12,7 +12,7 @@ namespace spectra::mixers {
 Eigen::MatrixXd plane_rotation(const Eigen::VectorXd& u, const Eigen::VectorXd& v, double beta) {
     assert(u.size() == v.size());
     const Eigen::Index n = u.size();
-    const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(n, n);
+    Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(n, n);
     const double u_length = u.stableNorm();
     const double v_length = v.stableNorm();
     if (u_length == 0 || v_length == 0) return identity;

@@ -1,5 +1,6 @@
 #include "network/branch_law_file.hpp"
 
+#include "base/refuse.hpp"
 #include "base/text.hpp"
 #include "network/from_json.hpp"
 
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string_view>
 
 namespace spectra {
@@ -16,10 +16,6 @@ namespace spectra {
 namespace {
 
 using nlohmann::json;
-
-[[noreturn]] void refuse(const std::string& where, const std::string& what) {
-    throw std::invalid_argument(where + ": " + what);
-}
 
 /// Sets and their values are counted from 1.
 void check_value(double value, std::size_t set, std::size_t number, const std::string& where) {

@@ -1,5 +1,6 @@
 #include "network/mixer_file.hpp"
 
+#include "base/refuse.hpp"
 #include "base/text.hpp"
 #include "h5/file.hpp"
 #include "network/from_json.hpp"
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string_view>
 
 namespace spectra {
@@ -18,10 +18,6 @@ namespace spectra {
 namespace {
 
 using Rows = std::vector<std::vector<double>>;
-
-[[noreturn]] void refuse(const std::string& where, const std::string& what) {
-    throw std::invalid_argument(where + ": " + what);
-}
 
 /// `rows` as a square matrix; `layer` counts from 1; n = 0 allows any size.
 Mixer to_mixer(const Rows& rows, std::size_t layer, std::size_t n, const std::string& where) {

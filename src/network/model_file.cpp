@@ -1,5 +1,6 @@
 #include "network/model_file.hpp"
 
+#include "base/refuse.hpp"
 #include "base/text.hpp"
 #include "network/from_json.hpp"
 #include "network/mean_field.hpp"
@@ -18,10 +19,6 @@ namespace spectra {
 namespace {
 
 using nlohmann::json;
-
-[[noreturn]] void refuse(const std::string& where, const std::string& what) {
-    throw std::invalid_argument(where + ": " + what);
-}
 
 const json& require(const json& object, const char* key, const std::string& where) {
     const auto found = object.find(key);

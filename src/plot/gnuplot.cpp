@@ -143,8 +143,8 @@ std::string plot_element(const Series& series, std::size_t block) {
         case Mark::filled_steps:
             break;
     }
-    const std::string filled = data + "with filledcurves y1=0 fillstyle solid 1 noborder linecolor rgb " +
-                               literal(series.colour) + " notitle";
+    std::string filled = data + "with filledcurves y1=0 fillstyle solid 1 noborder linecolor rgb " +
+                         literal(series.colour) + " notitle";
     if (series.width <= 0) return filled;
     return filled + ", " + data +
            fmt::format("with lines linewidth {:.3g} linecolor rgb {} notitle", series.width, outline_colour);

@@ -1,6 +1,7 @@
 #include "report/json.hpp"
 
 #include "report/branch_fields.hpp"
+#include "report/json_number.hpp"
 #include "spectrum/metrics.hpp"
 
 #include <cmath>
@@ -11,10 +12,6 @@ namespace spectra::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
 
 Json numbers(const std::vector<double>& values) {
     Json list = Json::array();

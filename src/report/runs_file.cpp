@@ -3,6 +3,7 @@
 #include "h5/file.hpp"
 #include "base/atomic_file.hpp"
 #include "spectrum/metrics.hpp"
+#include "report/json_number.hpp"
 #include "report/page.hpp"
 #include "report/result_file.hpp"
 #include "report/table.hpp"
@@ -203,10 +204,6 @@ std::string csv_cell(const T& value) {
 }
 
 using Json = nlohmann::ordered_json;
-
-Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
 
 Json run_object(const Run& run) {
     Json object;

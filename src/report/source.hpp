@@ -33,7 +33,7 @@ struct SourcePair {
     Source first = Source::ov;           ///< one
     Source second = Source::montecarlo;  ///< the other
     /// In the order users see them.
-    auto operator<=>(const SourcePair&) const = default;
+    auto operator<=>(const SourcePair&) const = default;  // NOLINT(modernize-use-nullptr): wrong for <=>
 };
 
 /// "ov_montecarlo".

@@ -105,8 +105,8 @@ plot::Panel density_panel(const Validation& v, bool logarithmic) {
     const double to = logarithmic ? high : std::exp(high);
     const auto drawn_x = [&](double x) { return logarithmic ? x / std::numbers::ln10 : x; };
     plot::Panel panel;
-    panel.x = {logarithmic ? "singular value s" : "singular value s",
-               logarithmic ? plot::Scale::logarithmic : plot::Scale::linear, drawn_x(from), drawn_x(to)};
+    panel.x = {"singular value s", logarithmic ? plot::Scale::logarithmic : plot::Scale::linear, drawn_x(from),
+               drawn_x(to)};
     if (v.measured) {
         std::vector<double> values;
         for (const auto& set : v.measured->values)

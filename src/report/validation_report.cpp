@@ -2,6 +2,7 @@
 
 #include "h5/file.hpp"
 #include "spectrum/metrics.hpp"
+#include "report/json_number.hpp"
 #include "report/page.hpp"
 #include "report/result_file.hpp"
 #include "report/terminal.hpp"
@@ -21,10 +22,7 @@ namespace spectra::validation {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
+using report::number;
 
 Json json_of(const Metrics& metrics) {
     Json object = Json::object();
@@ -295,14 +293,15 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
     report::Page page(columns, colour, unicode);
     page.verbatim(page.paint(page.text(v.file), "1"));
     if (!v.model.empty()) page.entry("model", v.model);
-    if (v.stack)
+    if (v.stack) {
         page.entry("layout",
                    fmt::format("{}: {} connections of {} streams{}, {}", v.layout, v.stack->depth(),
                                v.stack->streams,
                                v.stack->width > 0 ? fmt::format(" × {} channels", v.stack->width) : "",
                                v.stack->input));
-    else
+    } else {
         page.entry("layout", v.layout);
+    }
     if (v.measured) {
         page.entry("measured", v.measured->words);
         if (!v.measured->note.empty()) page.entry(" ", v.measured->note, "33");

@@ -81,6 +81,7 @@ Spectrum Spectrum::from_log_values(std::vector<double> log_values, double log_fl
     return out;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): taken over like the arguments of the other makers
 Spectrum Spectrum::from_histogram(std::vector<double> log_edges, std::vector<double> counts, double below,
                                   double above, double log_floor) {
     require(log_edges.size() == counts.size() + 1 && !counts.empty() && increasing(log_edges) &&

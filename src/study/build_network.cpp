@@ -63,14 +63,14 @@ void read_mixer_file(const Request& request, const std::string& file, DescribedN
             network.mixers.size(), network.streams, network.streams, max_depth, max_streams, max_streams));
     if (request.streams && *request.streams != network.streams)
         throw std::invalid_argument(
-            fmt::format("`streams` {} contradicts `mixer` {}, whose matrices are {}×{}", *request.streams,
+            fmt::format("`streams` {} contradicts `mixer` {}: its matrices are {}×{}", *request.streams,
                         file, network.streams, network.streams));
     if (network.depth() == 1) {
         const int depth = request.depth_or_default();
         check_memory("the mixers", 8.0 * depth * network.streams * network.streams, "a smaller `depth`");
         network.mixers.assign(static_cast<std::size_t>(depth), Mixer(network.mixers.front()));
     } else if (request.depth && *request.depth != network.depth()) {
-        throw std::invalid_argument(fmt::format("`depth` {} contradicts `mixer` {}, which has {} layers",
+        throw std::invalid_argument(fmt::format("`depth` {} contradicts `mixer` {}: it has {} layers",
                                                 *request.depth, file, network.depth()));
     }
     network.mixer_name = std::filesystem::path(file).filename().string();

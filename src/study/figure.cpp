@@ -71,7 +71,7 @@ std::vector<FigureKind> chosen(const FigureRequest& request) {
     for (const auto& file : request.files)
         if (!h5::is_hdf5(file))
             throw std::invalid_argument(fmt::format(
-                "figure: {}: no such file, or not HDF5; use STEM.h5 of spectra train", file));
+                "figure: {}: no such file, or not HDF5; use a STEM.h5 written by spectra train", file));
     for (const auto& field : request.given)
         if (std::none_of(kinds.begin(), kinds.end(), [&](const auto& kind) { return uses(kind, field); }))
             throw std::invalid_argument(

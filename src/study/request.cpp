@@ -101,8 +101,8 @@ void check_conflicts(const Request& r) {
     if (r.sensitivity && !ov) conflict("`sensitivity`", "`theory` without ov", of_ov);
     if (r.average > 0 && !ov) conflict("`average`", "`theory` without ov", of_ov);
     if (r.average > 0 && r.model) conflict("`average`", "`model`", "mixers of a file are not drawn");
-    if (r.methods.empty() && r.grid) conflict("`theory` none", "`grid`", "a grid is for theory");
-    if (r.methods.empty() && r.eta) conflict("`theory` none", "`eta`", "smoothing is for theory");
+    if (r.methods.empty() && r.grid) conflict("`theory` none", "`grid`", "a grid only applies to theory");
+    if (r.methods.empty() && r.eta) conflict("`theory` none", "`eta`", "smoothing only applies to theory");
     if (r.slopes == montecarlo::Slopes::propagated) {
         const std::string branch = r.branch_or_default();
         if (!r.model && branch != "activation")
@@ -113,7 +113,7 @@ void check_conflicts(const Request& r) {
     if (r.resume && r.samples == 0) conflict("`resume`", "`samples` 0", "there is nothing to continue");
     if (r.until_error && r.samples == 0) conflict("`until_error`", "`samples` 0", "nothing is simulated");
     if (r.device == montecarlo::Device::cpu && r.precision == montecarlo::Precision::f32)
-        conflict("`precision` f32", "`device` cpu", "on the cpu only f64 is simulated");
+        conflict("`precision` f32", "`device` cpu", "simulations on the cpu use f64");
     if (r.methods.empty() && r.samples == 0 && r.omega.empty())
         conflict("`theory` none", "`samples` 0", "nothing is left to compute");
 }

@@ -284,7 +284,7 @@ private:
             if (is_own(k)) continue;
             const auto& point = points_[k];
             stored_[k] = parts_.find(point.name, description_of(request_, point, prepare(point.request)));
-            if (!stored_[k]) failed_.push_back({point.name, "its process did not finish it"});
+            if (!stored_[k]) failed_.push_back({point.name, "its process ended before finishing it"});
         }
     }
 

@@ -24,7 +24,7 @@ std::string suffix_of(const Settings& settings) {
 void check_conflicts(const ValidateRequest& r) {
     const auto refuse = [](const std::string& why) { throw std::invalid_argument("validate: " + why); };
     if (r.files.empty())
-        refuse("which file? use a checkpoint of spectra train, TorchScript, torch.save, safetensors");
+        refuse("no file given; use a checkpoint of spectra train, or a TorchScript, torch.save or safetensors file");
     if (r.at == "zero" && (r.input || r.inputs))
         refuse("`at` zero cannot be combined with `input` or `inputs`: zero is one input");
     if (r.input && !r.shape.empty())

@@ -84,7 +84,7 @@ std::vector<char> bytes_of(const std::filesystem::path& path) {
 }
 
 /// Messages of the reader begin with the file's name.
-std::string without_name(std::string message, const std::string& name) {
+std::string without_name(const std::string& message, const std::string& name) {
     return message.starts_with(name + ": ") ? message.substr(name.size() + 2) : message;
 }
 

@@ -81,7 +81,8 @@ void check_sizes(const ModelConfig& m, const Checkpoint& checkpoint) {
         if (size < 1 || size > most) throw std::invalid_argument(fmt::format("a size is {}", size));
     double numbers = 0;
     for (const auto& [name, tensor] : checkpoint.model) numbers += static_cast<double>(tensor.numel());
-    const auto width = static_cast<double>(m.channels / m.streams);
+    const auto channels_per_stream = m.channels / m.streams;
+    const auto width = static_cast<double>(channels_per_stream);
     if (static_cast<double>(m.layers) * width * width > numbers)
         throw std::invalid_argument(fmt::format(
             "{} blocks of {} channels are more than its {:.0f} parameters", m.layers, m.channels, numbers));

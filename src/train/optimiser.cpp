@@ -147,8 +147,10 @@ void Optimiser::restore(const Tensor& m, const Tensor& v, int64_t steps) {
 double Schedule::operator()(int64_t step) const {
     if (step < warm_up) return peak * static_cast<double>(step) / static_cast<double>(warm_up);
     if (shape == Shape::constant) return peak;
-    if (shape == Shape::steps)
-        return std::max(floor, peak * std::pow(factor, static_cast<double>((step - warm_up) / every)));
+    if (shape == Shape::steps) {
+        const auto drops = (step - warm_up) / every;
+        return std::max(floor, peak * std::pow(factor, static_cast<double>(drops)));
+    }
     if (step >= horizon) return floor;
     const double done = static_cast<double>(step - warm_up) / static_cast<double>(horizon - warm_up);
     return floor + 0.5 * (1 + std::cos(std::numbers::pi * done)) * (peak - floor);

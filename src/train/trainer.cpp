@@ -324,7 +324,7 @@ private:
 }  // namespace
 
 Batch tensors_of(const tasks::Dataset& data, const tasks::Split& split, torch::Device device) {
-    const auto shaped = [&](const auto& values, torch::ScalarType type, std::vector<int64_t> shape) {
+    const auto shaped = [&](const auto& values, torch::ScalarType type, const std::vector<int64_t>& shape) {
         return torch::from_blob(const_cast<void*>(static_cast<const void*>(values.data())), shape,
                                 torch::dtype(type))
             .clone()

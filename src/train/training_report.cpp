@@ -2,6 +2,7 @@
 
 #include "h5/file.hpp"
 #include "base/atomic_file.hpp"
+#include "report/json_number.hpp"
 #include "report/result_file.hpp"
 
 #include <fmt/format.h>
@@ -16,12 +17,9 @@ namespace spectra::train {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using report::number;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
 
 std::vector<double> column(const TrainingLog& log, std::size_t index) {
     std::vector<double> values;

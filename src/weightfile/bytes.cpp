@@ -12,10 +12,6 @@
 
 namespace spectra::weightfile {
 
-void refuse(const std::string& where, const std::string& what) {
-    throw std::invalid_argument(where + ": " + what);
-}
-
 MappedFile::MappedFile(const std::string& path) {
     // Opening a pipe must not block before its kind is known.
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

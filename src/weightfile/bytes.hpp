@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/refuse.hpp"
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +12,6 @@
 namespace spectra::weightfile {
 
 using Bytes = std::span<const std::byte>;
-
-/// Throws std::invalid_argument: "where: what".
-[[noreturn]] void refuse(const std::string& where, const std::string& what);
 
 /// The little-endian integer at `at`; the caller has checked that it lies inside.
 template <std::unsigned_integral T>

@@ -404,7 +404,7 @@ TEST_F(FigureProgram, RefusesInOneLineAndWritesNothing) {
         {{"collapse", "--mixers", "caley", "--depths", "1"}, "caley"},
         {{"collapse", "--depths", "2", "--max-depth", "9"}, "cannot be combined with"},
         {{"rollout", "--depths", "2,3"}, "must be one for the figure rollout"},
-        {{"training"}, "which files"},
+        {{"training"}, "no files given"},
         {{"training", "missing.h5"}, "missing.h5"},
         {{"all", "missing.h5"}, "missing.h5"},
         {{"collapse", "word"}, "word"},

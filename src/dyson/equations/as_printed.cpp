@@ -17,7 +17,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-const IsotropicBranch& accepted_branch(const Network& network) {
+const IsotropicBranch& isotropic_branch(const Network& network) {
     if (!isotropic_gaussian(network))
         throw std::invalid_argument(
             "printed: the printed equations support isotropic Gaussian branches only");
@@ -50,7 +50,7 @@ struct Layer {
 class Equation7 final : public Equation {
 public:
     explicit Equation7(const Network& network) {
-        const IsotropicBranch& branch = accepted_branch(network);
+        const IsotropicBranch& branch = isotropic_branch(network);
         const auto values = layer_singular_values(network);
         for (std::size_t l = 0; l < values.size(); ++l) {
             Layer layer{{}, static_cast<double>(network.streams), branch.sigma2[l]};
@@ -201,14 +201,14 @@ GreenPoint equation_7(const Network& network, Complex omega) {
 }
 
 double mean_square(const Network& network) {
-    accepted_branch(network);
+    isotropic_branch(network);
     double log_product = 0;
     for (const Mixer& a : network.mixers) log_product += std::log(a.squaredNorm() / network.streams);
     return std::exp(log_product);
 }
 
 SupportBounds support_bounds(const Network& network) {
-    const IsotropicBranch& branch = accepted_branch(network);
+    const IsotropicBranch& branch = isotropic_branch(network);
     SupportBounds result = dyson::support_bounds(network);
     result.log_upper = result.log_lower = result.kappa = result.atom_at_zero = 0;
     const auto values = layer_singular_values(network);

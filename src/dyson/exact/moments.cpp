@@ -280,7 +280,7 @@ std::optional<double> activation_log_mean(const Mixer& mixer, const LayerBranch&
     return sum;
 }
 
-Eigen::ArrayXd without_rounding(Eigen::ArrayXd a) {
+Eigen::ArrayXd without_rounding(const Eigen::ArrayXd& a) {
     return (a > rounding * a.maxCoeff()).select(a, 0.0);
 }
 

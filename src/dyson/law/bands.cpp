@@ -166,7 +166,7 @@ double BandFinder::hidden_exponent(const std::vector<Solution>& points) const {
 double BandFinder::tail_exponent(const std::vector<Solution>& points, double limit) const {
     const double exponent = steady_exponent(points, limit);
     if (exponent == 0 || range_.log_lower != -infinity) return 0;
-    // Above the smallest noiseless singular value only the exact exponent of the law is accepted.
+    // Above the smallest noiseless singular value only the exact exponent of the law counts.
     const double exact = 2 / (1 + range_.kappa);
     const bool below_seeds = seeds_.empty() || points.back().omega.log_scale < seeds_.front();
     const bool own = range_.kappa > 0 && std::abs(exponent - exact) < 0.05 * exact;

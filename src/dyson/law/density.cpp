@@ -50,13 +50,13 @@ public:
 
     SolvedLaw run() {
         // A power law is steady to a tenth.
-        const auto accepted = [&](const SolvedLaw& law) {
+        const auto allowed_error = [&](const SolvedLaw& law) {
             return std::max(1e-7, 10 * options_.tolerance) + 0.1 * law.cut;
         };
         SolvedLaw best = once(finder_.around_seeds());
         for (double refine = 1;
              refine < 30 && !finder_.exhausted() && !spent() &&
-             (best.uncertified > 0 || best.overlap > tolerance::overlap || !(best.mass_error <= accepted(best)));
+             (best.uncertified > 0 || best.overlap > tolerance::overlap || !(best.mass_error <= allowed_error(best)));
              refine *= 3) {
             Support support = finder_.by_scan(refine);
             // A search that was given up has hardly found all bands: skip it if panels are expensive.

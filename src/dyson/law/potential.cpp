@@ -311,8 +311,9 @@ public:
         }
         const Real one = Real::Identity(n_, n_);
         const auto pattern = [&](const std::vector<Eigen::VectorXd>& vectors, Index i, Index j) -> Real {
-            if (vectors.empty()) return one;
-            return vectors[static_cast<std::size_t>(i)] * vectors[static_cast<std::size_t>(j)].transpose();
+            return vectors.empty() ? one
+                                   : Real(vectors[static_cast<std::size_t>(i)] *
+                                          vectors[static_cast<std::size_t>(j)].transpose());
         };
         Matrix h = Matrix::Zero(2 * depth_ * n_, 2 * depth_ * n_);
         const auto block = [&](Index i, Index j) { return h.block(i * n_, j * n_, n_, n_); };

@@ -62,8 +62,11 @@ SupportBounds range_of(const Network& network, Method method) {
 /// Scales of companion solutions: where bands can be, and a few below the top.
 std::vector<double> anchors(const SupportBounds& range) {
     std::vector<double> places = range.log_seeds;
-    for (double x = range.log_upper; x > std::max(range.log_lower, range.log_upper - 10); x -= 2)
-        places.push_back(x);
+    double place = range.log_upper;
+    while (place > std::max(range.log_lower, range.log_upper - 10)) {
+        places.push_back(place);
+        place -= 2;
+    }
     std::erase_if(places, [](double x) { return !std::isfinite(x); });
     return places;
 }

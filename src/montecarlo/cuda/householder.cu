@@ -430,7 +430,7 @@ void allow_shared(Kernel kernel, std::size_t bytes) {
 }
 
 template <class S, bool Shared, class Real>
-std::size_t shared_bytes(const Matrices<Real>& matrices, int blocks) {
+std::size_t bytes_of_share(const Matrices<Real>& matrices, int blocks) {
     return static_cast<std::size_t>(shared_numbers<S, Shared>(matrices.size, blocks)) * sizeof(Real);
 }
 
@@ -438,7 +438,7 @@ std::size_t shared_bytes(const Matrices<Real>& matrices, int blocks) {
 template <class S, bool Shared, Task task, class Real>
 void reduce_alone(const Matrices<Real>& matrices, Real* a, Real* b, cudaStream_t stream) {
     const auto kernel = reduce<Real, S, Shared, false, task>;
-    const std::size_t bytes = shared_bytes<S, Shared>(matrices, 1);
+    const std::size_t bytes = bytes_of_share<S, Shared>(matrices, 1);
     allow_shared(kernel, bytes);
     kernel<<<static_cast<unsigned>(matrices.count), S::block, bytes, stream>>>(matrices, Passing<Real>{}, a,
                                                                                b);
@@ -450,7 +450,7 @@ template <class S, Task task, class Real>
 void reduce_spread(const Matrices<Real>& matrices, int blocks, Exchange<Real>& exchange, Real* a, Real* b,
                    cudaStream_t stream) {
     const auto kernel = reduce<Real, S, false, true, task>;
-    const std::size_t bytes = shared_bytes<S, false>(matrices, blocks);
+    const std::size_t bytes = bytes_of_share<S, false>(matrices, blocks);
     allow_shared(kernel, bytes);
     int resident = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, S::block, bytes), "cudaOccupancy");
@@ -499,7 +499,7 @@ void reduce_global(const Matrices<Real>& matrices, Exchange<Real>& exchange, Rea
 template <class S, class Real>
 bool reduce_shared(const Matrices<Real>& matrices, Real* a, Real* b, cudaStream_t stream) {
     if (matrices.size > S::threads * S::rows) return false;
-    if (shared_bytes<S, true>(matrices, 1) > static_cast<std::size_t>(device_limits().shared_memory))
+    if (bytes_of_share<S, true>(matrices, 1) > static_cast<std::size_t>(device_limits().shared_memory))
         return false;
     reduce_alone<S, true, Task::bidiagonal>(matrices, a, b, stream);
     return true;

@@ -317,6 +317,7 @@ void apply_reflections(Matrices<const Real> reflections, const Real* kappa, cons
     check(cudaGetLastError(), "apply_reflections");
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): Real is a type.
 #define SPECTRA_INSTANTIATE(Real)                                                                       \
     template void draw_normals(Matrices<Real>, Draws, std::uint32_t, PerSample, const double*, Skip,    \
                                cudaStream_t);                                                           \
@@ -329,6 +330,7 @@ void apply_reflections(Matrices<const Real> reflections, const Real* kappa, cons
     template void rescale(Matrices<Real>, const unsigned long long*, int, SampleState*, cudaStream_t);  \
     template void apply_reflections(Matrices<const Real>, const Real*, const Real*, const double*,      \
                                     const Real*, PerSample, Skip, Matrices<Real>, cudaStream_t);
+// NOLINTEND(bugprone-macro-parentheses)
 SPECTRA_INSTANTIATE(double)
 SPECTRA_INSTANTIATE(float)
 #undef SPECTRA_INSTANTIATE

@@ -26,7 +26,7 @@ Drawing draw_bands(const FigureRequest& request, Observer& observer) {
     }
     drawing.figure.title = "Singular values of the Jacobian against depth";
     drawing.figure.columns = std::min<std::size_t>(3, mixers.size());
-    drawing.figure.caption = {fmt::format("Operator-valued theory, p → ∞; {}; a mixer for every layer",
+    drawing.figure.caption = {fmt::format("Operator-valued theory, p → ∞; {}; one mixer per layer",
                                           setting_words(request, default_noise)),
                               certificate_of(drawing)};
     return drawing;

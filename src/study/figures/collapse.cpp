@@ -36,7 +36,7 @@ Drawing draw_collapse(const FigureRequest& request, Observer& observer) {
     drawing.figure.title = "Collapse with depth";
     drawing.figure.width = 160;
     drawing.figure.panel_height = 44;
-    drawing.figure.caption = {fmt::format("Operator-valued theory, p → ∞; {}; a mixer for every layer",
+    drawing.figure.caption = {fmt::format("Operator-valued theory, p → ∞; {}; one mixer per layer",
                                           setting_words(request, default_noise)),
                               certificate_of(drawing)};
     return drawing;

@@ -66,8 +66,8 @@ Drawing draw_composite(const FigureRequest& request, Observer& observer) {
     drawing.figure.title = "The product of the mixers alone, A(L) ⋯ A(1)";
     drawing.figure.panels = {std::move(sums), std::move(norms), std::move(smallest)};
     drawing.figure.caption = {fmt::format(
-        "One draw, n = {}, seed {}; no branch; a mixer for every layer; singular values below 10⁻¹⁶ "
-        "of the largest by graded factors",
+        "One draw, n = {}, seed {}; no branch; one mixer per layer; singular values below 10⁻¹⁶ "
+        "of the largest from a graded product",
         request.streams.value_or(default_streams), request.seed)};
     return drawing;
 }

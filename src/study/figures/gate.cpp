@@ -27,7 +27,7 @@ Drawing draw_gate(const FigureRequest& request, Observer& observer) {
                         });
     drawing.figure.title = "Cayley-hybrid mixers: singular values of the Jacobian against the gate";
     drawing.figure.caption = {
-        fmt::format("Operator-valued theory, p → ∞; {}; β = 1; one draw of u, v, k a layer "
+        fmt::format("Operator-valued theory, p → ∞; {}; β = 1; one draw of u, v, k per layer "
                     "for all gates",
                     setting_words(request, default_noise)),
         certificate_of(drawing)};

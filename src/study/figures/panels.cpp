@@ -109,7 +109,7 @@ Request network_request(const FigureRequest& request, const std::string& mixer, 
     return network;
 }
 
-std::vector<std::string> mixers_or(const FigureRequest& request, std::vector<std::string> names) {
+std::vector<std::string> mixers_or(const FigureRequest& request, const std::vector<std::string>& names) {
     return request.mixers.empty() ? names : request.mixers;
 }
 
@@ -139,7 +139,7 @@ std::vector<double> log10_of(const std::vector<int>& depths) {
     return log10_of(std::vector<double>(depths.begin(), depths.end()));
 }
 
-std::vector<int> depths_or(const FigureRequest& request, std::vector<int> depths) {
+std::vector<int> depths_or(const FigureRequest& request, const std::vector<int>& depths) {
     return request.depths.empty() ? depths : request.depths;
 }
 

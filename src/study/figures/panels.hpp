@@ -31,7 +31,7 @@ void frame_y(plot::Panel& panel, const std::string& label, plot::Scale scale);
 
 /// The request of one mixer's network, at any depth or at the given one.
 Request network_request(const FigureRequest& request, const std::string& mixer, double noise);
-std::vector<std::string> mixers_or(const FigureRequest& request, std::vector<std::string> names);
+std::vector<std::string> mixers_or(const FigureRequest& request, const std::vector<std::string>& names);
 /// --depths; else those up to --max-depth, `per_decade` in every decade, evenly in ln L and each once.
 std::vector<int> depths_of_curve(const FigureRequest& request, int max_depth, int per_decade);
 /// One mixer's networks at these depths, the same layers in all of them.
@@ -39,7 +39,7 @@ std::vector<Network> networks_at(const FigureRequest& request, const std::string
                                  const std::vector<int>& depths);
 /// log10 of each.
 std::vector<double> log10_of(const std::vector<int>& depths);
-std::vector<int> depths_or(const FigureRequest& request, std::vector<int> depths);
+std::vector<int> depths_or(const FigureRequest& request, const std::vector<int>& depths);
 /// Of a figure that has one. Throws std::invalid_argument where several were given.
 int depth_or(const FigureRequest& request, int depth);
 

@@ -62,7 +62,7 @@ Drawing draw_rank(const FigureRequest& request, Observer& observer) {
 
     drawing.figure.title = "Effective rank against depth";
     drawing.figure.panel_height = 44;
-    drawing.figure.caption = {fmt::format("Operator-valued theory, p → ∞; {}; a mixer for every layer",
+    drawing.figure.caption = {fmt::format("Operator-valued theory, p → ∞; {}; one mixer per layer",
                                           setting_words(request, default_noise)),
                               certificate_of(drawing)};
     if (drawing.figure.panels.size() > 1)

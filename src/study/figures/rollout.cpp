@@ -49,7 +49,7 @@ Growth summary(std::vector<double> logs) {
     for (const double v : logs) mean += std::exp(2 * v) / count;
     for (const double v : logs) square += std::pow(std::exp(2 * v) - mean, 2);
     const auto quantile = [&](double u) {
-        return std::exp(logs[static_cast<std::size_t>(u * (count - 1) + 0.5)]);
+        return std::exp(logs[static_cast<std::size_t>(std::lround(u * (count - 1)))]);
     };
     return {quantile(0.05), quantile(0.95), std::sqrt(mean), std::sqrt(square / (count - 1) / count) / mean};
 }

@@ -29,7 +29,7 @@ TrainedRun read_run(const std::string& name) {
     const auto file = h5::File::open_read(name);
     if (!file.is_dataset("training/step") || !file.is_dataset("training/val_loss"))
         throw std::invalid_argument(
-            fmt::format("{}: no training in it; use STEM.h5 of spectra train", name));
+            fmt::format("{}: contains no training; use a STEM.h5 written by spectra train", name));
     TrainedRun run;
     h5::Shape shape;
     run.step = file.read_doubles("training/step", shape);

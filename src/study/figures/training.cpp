@@ -44,7 +44,8 @@ void add_evolution(plot::Panel& panel, const TrainedRun& run, const Along& along
 Drawing draw_training(const FigureRequest& request, Observer&) {
     if (request.files.empty())
         throw std::invalid_argument(
-            "figure training: which files? use spectra figure training FILE.h5…, with files of spectra train");
+            "figure training: no files given; use spectra figure training FILE.h5…, with files written by "
+            "spectra train");
     const auto runs = read_trained(request.files);
     plot::Panel loss, gate, beta, rank;
     for (std::size_t k = 0; k < runs.size(); ++k) {

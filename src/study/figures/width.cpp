@@ -80,7 +80,7 @@ Drawing draw_width(const FigureRequest& request, Observer& observer) {
     drawing.figure.title = "Simulation approaches the theory of infinite width";
     drawing.figure.width = 160;
     drawing.figure.panel_height = 44;
-    drawing.figure.caption = {fmt::format("L = {}, {}; {} samples a width, to operator-valued theory", depth,
+    drawing.figure.caption = {fmt::format("L = {}, {}; {} samples per width; distance to operator-valued theory", depth,
                                           setting_words(request, default_noise), samples),
                               certificate_of(drawing)};
     return drawing;

@@ -1,6 +1,7 @@
 #include "montecarlo/run/session.hpp"
 
 #include "linalg/blas.hpp"
+#include "montecarlo/rank_threads.hpp"
 #include "parallel/launch.hpp"
 #include "parallel/rank_cases.hpp"
 
@@ -66,12 +67,10 @@ void on_ranks(int size, const std::function<void(parallel::Ranks&)>& work) {
     const linalg::SingleThreadedBlas single_threaded;
     LocalRanks::Post post;
     post.boxes.resize(static_cast<std::size_t>(size));
-    std::vector<std::jthread> threads;
-    for (int rank = 0; rank < size; ++rank)
-        threads.emplace_back([&, rank] {
-            LocalRanks ranks(post, rank);
-            work(ranks);
-        });
+    tests::on_threads(size, [&](int rank) {
+        LocalRanks ranks(post, rank);
+        work(ranks);
+    });
 }
 
 TEST(Ranks, TogetherAsAlone) {

@@ -2,6 +2,7 @@
 #include "linalg/graded.hpp"
 
 #include "montecarlo/branches.hpp"
+#include "montecarlo/rank_threads.hpp"
 #include "montecarlo/same_simulation.hpp"
 #include "montecarlo/sample/sampler.hpp"
 #include "linalg/singular_values.hpp"
@@ -121,16 +122,11 @@ TEST(Draw, InBatchesOfAnySize) {
             for (const int batch : {1, 2, 7, 23, 100}) {
                 for (const int ranks : {1, 2, 3}) {
                     for (const int block : {1, 5, 23}) {
-                        // Every rank a thread.
                         auto totals = totals_of(run, 2 * block * ranks);
-                        {
-                            std::vector<std::jthread> threads;
-                            for (int rank = 0; rank < ranks; ++rank)
-                                threads.emplace_back([&, rank] {
-                                    FakeBackend backend(network, batch);
-                                    draw(run, &backend, {0, 23, rank, ranks, block}, totals);
-                                });
-                        }
+                        on_threads(ranks, [&](int rank) {
+                            FakeBackend backend(network, batch);
+                            draw(run, &backend, {0, 23, rank, ranks, block}, totals);
+                        });
                         EXPECT_EQ(difference(totals.result(), reference), "")
                             << "batch " << batch << ", ranks " << ranks << ", block " << block;
                     }
