@@ -66,6 +66,8 @@ void add_model_options(CLI::App& app, TrainRequest& r) {
 void add_data_options(CLI::App& app, TrainRequest& r) {
     const OptionGroup add(app, "Data");
     add.integer("--samples", "N", "the task's", "training sequences", r.samples, 1);
+    add.integer("--validation-samples", "N", "all of the task's",
+                "validation sequences: the first N. Fewer make every row of the log faster", r.validation_samples, 1);
     add("--data-seed", "N", "42", "seed of the data; 42 gives the published ones",
         [&r](const auto& name, const auto& text) { r.data_seed = to_seed(name, text); });
     add("--text", "FILE", "", "text: the file to learn", [&r](const auto&, const auto& text) { r.text = text; });

@@ -76,6 +76,8 @@ Json description(const TrainRequest& r, const TrainOptions& o, std::uint64_t see
                     {"precision", r.precision},
                     {"log_every", o.log_every},
                     {"seed", seed}});
+    // Only if given, so that checkpoints from before this option can be resumed.
+    if (r.validation_samples) all["validation_samples"] = *r.validation_samples;
     return all;
 }
 
@@ -148,6 +150,10 @@ TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, Trai
         progress.say(fmt::format("step {}/{}, loss {:.3e}, {:.1f} steps/s, {} left", p.step, p.steps, p.loss,
                                  p.steps_per_second, duration_text(p.seconds_left)));
     };
+    hooks.evaluating = [&](const Evaluation& e) {
+        if (e.done == 0) progress.stage(fmt::format("step {}/{}, {}", e.step, e.steps, e.what));
+        progress.update(static_cast<int>(e.done), static_cast<int>(e.total));
+    };
     hooks.interrupted = [] { return interrupted().load(); };
 
     TrainingReport report;
@@ -162,6 +168,7 @@ TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, Trai
     report.tokens = data.tokens;
     report.baselines = tasks::baselines(data);
     report.result = train::train(data, options, hooks);
+    if (report.result.log.rows.empty()) return report;  // interrupted before there was anything to keep
     progress.stage("writing");
     write_training_file(report, files.result);
     write_training_csv(report, stem + ".csv");
@@ -183,6 +190,7 @@ int train_models(const TrainRequest& r, const std::string& command) {
     tasks::TaskOptions data_options;
     data_options.seed = r.data_seed;
     if (r.samples) data_options.samples = *r.samples;
+    if (r.validation_samples) data_options.validation_samples = *r.validation_samples;
     data_options.text_file = r.text.value_or("");
     if (r.context) data_options.context = *r.context;
     const auto data = tasks::make_dataset(r.task, data_options);
@@ -193,7 +201,9 @@ int train_models(const TrainRequest& r, const std::string& command) {
     int status = done;
     for (const auto seed : seeds) {
         if (interrupted()) break;
-        reports.push_back(train_one(r, data, options, seed, stem(seed), command));
+        auto trained = train_one(r, data, options, seed, stem(seed), command);
+        if (trained.result.log.rows.empty()) break;
+        reports.push_back(std::move(trained));
         const auto& report = reports.back();
         std::vector<std::string> written{stem(seed) + ".ckpt", stem(seed) + ".h5", stem(seed) + ".csv"};
         for (const auto& figure : output_files(stem(seed), r.plot).figures) {
@@ -212,7 +222,7 @@ int train_models(const TrainRequest& r, const std::string& command) {
     }
     if (r.json)
         print_json(seeds.size() == 1 && !objects.empty() ? objects.front() : Json{{"runs", objects}});
-    else if (reports.size() > 1)
+    else if (reports.size() > 1 && !interrupted())
         print(seeds_line(reports));
     return interrupted() ? static_cast<int>(was_interrupted) : status;
 }

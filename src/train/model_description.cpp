@@ -132,6 +132,8 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
         if (task != "reflection") check_sizes(config, checkpoint);
         options.seed = d.at("data_seed");
         if (d.at("samples") > 0) options.samples = d.at("samples").get<std::int64_t>();
+        if (d.contains("validation_samples"))
+            options.validation_samples = d.at("validation_samples").get<std::int64_t>();
         options.text_file = d.at("text");
         if (d.at("context") > 0) options.context = d.at("context");
         gate_weight = d.at("gate_weight");

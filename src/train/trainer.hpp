@@ -7,6 +7,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,8 +43,17 @@ struct Progress {
     int64_t step;             ///< done
     int64_t steps;            ///< in all
     double loss;              ///< of the last batch
-    double steps_per_second;  ///< so far
-    double seconds_left;      ///< at that speed
+    double steps_per_second;  ///< so far, without evaluations
+    double seconds_left;      ///< at that speed, with the evaluations to come
+};
+
+/// Where an evaluation within a run stands.
+struct Evaluation {
+    int64_t step;   ///< of the run
+    int64_t steps;  ///< in all
+    std::string_view what;  ///< "validation", "diagnostics", "roll-out"
+    int64_t done;   ///< sequences, sublayers or positions; 0 at the beginning
+    int64_t total;  ///< of them
 };
 
 /// The loss is NaN, infinite or a hundred times the first: the message names the step, the
@@ -56,16 +66,23 @@ public:
 /// What a run calls.
 struct TrainHooks {
     std::function<void(const Progress&)> progress = {};  ///< called after every step
-    std::function<bool()> interrupted =
-        {};  ///< asked before every step; true ends the run as stop_after does
+    std::function<void(const Evaluation&)> evaluating = {};  ///< called between parts of an evaluation
+    /// Asked before every step and between parts of an evaluation. True ends the run as stop_after does, but
+    /// without a validation loss at the end; an evaluation that was cut short is repeated on resuming.
+    std::function<bool()> interrupted = {};
 };
 
 /// Trains from the beginning or, with resume, from the checkpoint. On the CPU an interrupted run gives the
-/// same bits as an uninterrupted one, for the same number of threads.
+/// same bits as an uninterrupted one, for the same number of threads. Interrupted before the first row of the log
+/// is complete, it writes nothing and returns an empty log.
 TrainResult train(const tasks::Dataset& data, const TrainOptions& options, const TrainHooks& hooks = {});
 
-/// Mean loss over a whole split, in batches.
-double evaluate(Learner& learner, const Batch& split, int64_t batch);
+/// Mean loss over a whole split, in batches. `tick` counts sequences.
+double evaluate(Learner& learner, const Batch& split, int64_t batch, const Tick& tick = {});
+
+/// Sequences per batch of an evaluation, whatever the batch of training: enough to keep the device busy, few enough
+/// that a batch takes about a second and little memory.
+int64_t evaluation_batch(int64_t positions, int64_t parameters, torch::Device device);
 
 /// A split as tensors on a device (except the training stream of text, from which batches are drawn).
 Batch tensors_of(const tasks::Dataset& data, const tasks::Split& split, torch::Device device);

@@ -120,6 +120,23 @@ TEST_F(TrainProgram, AnotherRunsCheckpointIsRefusedBySayingWhatDiffers) {
     EXPECT_NE(result.err.find("different run: lr 0.001 there, 0.5 here"), std::string::npos) << result.err;
 }
 
+TEST_F(TrainProgram, ValidatesOnAsManySequencesAsAskedFor) {
+    const Words few{"--out", "run", "--plot", "none", "--validation-samples", "5", "--stop-after", "3"};
+    const auto first = run(small(few));
+    ASSERT_EQ(first.status, 0) << first.err;
+    const auto object = json::parse(first.out);
+    EXPECT_GT(object["evaluation_seconds"], 0);
+    EXPECT_LT(object["evaluation_seconds"], object["seconds"]);
+    const auto all = run(small({"--out", "run", "--plot", "none", "--resume"}));
+    EXPECT_EQ(all.status, 2) << all.err;
+    EXPECT_NE(all.err.find("different run: validation_samples 5 there, not given here"), std::string::npos) << all.err;
+    EXPECT_EQ(run(small({"--out", "run", "--plot", "none", "--validation-samples", "5", "--resume"})).status, 0);
+
+    const auto many = run(small({"--out", "many", "--validation-samples", "501"}));
+    EXPECT_EQ(many.status, 2) << many.err;
+    EXPECT_NE(many.err.find("--validation-samples 501; must be 1 to 500"), std::string::npos) << many.err;
+}
+
 TEST_F(TrainProgram, ATruncatedCheckpointIsRefusedAndKept) {
     ASSERT_EQ(run(small({"--out", "run", "--plot", "none", "--stop-after", "3"})).status, 0);
     const auto path = folder_.path() / "run.ckpt";
