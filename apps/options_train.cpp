@@ -76,7 +76,8 @@ void add_data_options(CLI::App& app, TrainRequest& r) {
 
 void add_training_options(CLI::App& app, TrainRequest& r) {
     const OptionGroup add(app, "Training");
-    add.integer("--steps", "N", "2000", "steps, and the schedule's horizon", r.steps, 1);
+    add.integer("--steps", "N", "2000", "steps, and the schedule's horizon; 0 writes the model as it starts",
+                r.steps, 0);
     add.integer("--stop-after", "K", "", "stop and save at step K, as an interruption would", r.stop_after,
                 1);
     add.integer("--batch", "B", "64; reflection 32", "sequences per batch", r.batch, 1);

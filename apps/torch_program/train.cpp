@@ -127,6 +127,11 @@ std::string device_words(const torch::Device& device) {
     return device.is_cuda() ? "cuda" : fmt::format("cpu, {} thread{}", threads, threads == 1 ? "" : "s");
 }
 
+/// The kinds of figures to draw: none of a model that is not trained, whose log has one row.
+std::vector<std::string> figures_of(const TrainRequest& r) {
+    return r.steps == 0 ? std::vector<std::string>{} : r.plot;
+}
+
 /// Checks that the files may be written.
 void check_files(const TrainRequest& r, const std::filesystem::path& checkpoint, const OutputFiles& files) {
     check_writable(files, r.force || r.resume);
@@ -137,7 +142,7 @@ void check_files(const TrainRequest& r, const std::filesystem::path& checkpoint,
 
 TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, TrainOptions options, std::uint64_t seed,
                          const std::string& stem, const std::string& command) {
-    const auto files = output_files(stem, r.plot);
+    const auto files = output_files(stem, figures_of(r));
     options.seed = seed;
     options.checkpoint = stem + ".ckpt";
     options.resume = r.resume && std::filesystem::exists(options.checkpoint);
@@ -185,7 +190,7 @@ int train_models(const TrainRequest& r, const std::string& command) {
         const auto whole = stem_of(r);
         return seeds.size() == 1 ? whole : fmt::format("{}-seed{}", whole, seed);
     };
-    for (const auto seed : seeds) check_files(r, stem(seed) + ".ckpt", output_files(stem(seed), r.plot));
+    for (const auto seed : seeds) check_files(r, stem(seed) + ".ckpt", output_files(stem(seed), figures_of(r)));
 
     tasks::TaskOptions data_options;
     data_options.seed = r.data_seed;
@@ -206,7 +211,7 @@ int train_models(const TrainRequest& r, const std::string& command) {
         reports.push_back(std::move(trained));
         const auto& report = reports.back();
         std::vector<std::string> written{stem(seed) + ".ckpt", stem(seed) + ".h5", stem(seed) + ".csv"};
-        for (const auto& figure : output_files(stem(seed), r.plot).figures) {
+        for (const auto& figure : output_files(stem(seed), figures_of(r)).figures) {
             try {
                 plot::render(training_figure(report), figure);
                 written.push_back(figure.string());

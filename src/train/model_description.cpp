@@ -147,8 +147,10 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
     });
     trained.step = checkpoint.step;
     const std::string name = config.architecture == "mixer" ? config.mixer + " mixers" : config.architecture;
-    trained.words = fmt::format("{}, {}, trained on {} for {} of {} steps", name, model_words(config),
-                                trained.data.task, checkpoint.step, steps);
+    trained.words = fmt::format("{}, {}, ", name, model_words(config));
+    trained.words += checkpoint.step == 0
+                         ? fmt::format("untrained, for {}", trained.data.task)
+                         : fmt::format("trained on {} for {} of {} steps", trained.data.task, checkpoint.step, steps);
     return trained;
 }
 

@@ -159,7 +159,7 @@ public:
         } catch (const Stopped&) {
             if (log_.rows.empty()) return {};
         }
-        if (since_ > 0) save();  // stopped between rows
+        if (since_ > 0 || options_.steps == 0) save();  // stopped between rows, or never trained
         auto r = result();
         r.seconds = seconds_since(start);
         r.evaluation_seconds = evaluation_seconds_;

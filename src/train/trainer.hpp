@@ -23,7 +23,7 @@ struct TrainOptions {
     ModelConfig model;           ///< what is trained
     Schedule schedule;           ///< of the learning rate
     OptimiserOptions optimiser;  ///< of all parameters
-    int64_t steps = 2000;        ///< of the optimiser
+    int64_t steps = 2000;        ///< of the optimiser; 0: the model is evaluated and saved as it starts
     int64_t stop_after = 0;  ///< stop and save at this step, as an interruption would; 0: at the end
     int64_t batch = 64;      ///< sequences
     int64_t accumulate = 1;  ///< batches whose gradients are averaged for one step

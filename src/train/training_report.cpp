@@ -269,8 +269,10 @@ nlohmann::ordered_json training_json(const TrainingReport& r) {
 std::string training_page(const TrainingReport& r) {
     std::string page = fmt::format("{}, {}: {}, {} parameters, seed {}\n", r.task, r.architecture, r.model,
                                    r.result.parameters, r.seed);
-    page += fmt::format("{} of {} steps of {} sequences, {:.1f} steps/s ({})\n", r.result.steps, r.steps,
-                        r.batch, r.result.steps_per_second, r.device);
+    const bool untrained = r.steps == 0;
+    page += untrained ? fmt::format("the model as it starts, untrained ({})\n", r.device)
+                      : fmt::format("{} of {} steps of {} sequences, {:.1f} steps/s ({})\n", r.result.steps, r.steps,
+                                    r.batch, r.result.steps_per_second, r.device);
     page += fmt::format("{:.1f} s, of which evaluation {:.1f} s\n\n", r.result.seconds,
                         r.result.evaluation_seconds);
     const auto line = [&](const std::string& name, double value) {
@@ -280,13 +282,13 @@ std::string training_page(const TrainingReport& r) {
     if (std::isnan(r.result.final_val_loss))
         page += fmt::format("  {:<34}{:>12}\n", "trained", "interrupted");
     else
-        line("trained", r.result.final_val_loss);
+        line(untrained ? "untrained" : "trained", r.result.final_val_loss);
     for (const auto& [name, value] : named_baselines(r.baselines)) line(baseline_words(name), value);
     const auto beaten = named_baselines(r.baselines);
     const auto better = std::find_if(beaten.begin(), beaten.end(), [&](const auto& b) {
         return b.first != "noise_floor" && b.second < r.result.final_val_loss;
     });
-    if (better != beaten.end())
+    if (better != beaten.end() && !untrained)
         page += fmt::format("  A trivial predictor ({}) is better than the trained model.\n",
                             baseline_words(better->first));
     if (!r.result.measures.empty()) {

@@ -120,6 +120,26 @@ TEST_F(TrainProgram, AnotherRunsCheckpointIsRefusedBySayingWhatDiffers) {
     EXPECT_NE(result.err.find("different run: lr 0.001 there, 0.5 here"), std::string::npos) << result.err;
 }
 
+TEST_F(TrainProgram, WritesTheModelAsItStarts) {
+    const auto result = run({"near-pi-single", "--architecture", "mhc", "--layers", "1", "--channels", "16", "--samples",
+                             "16", "--steps", "0", "--threads", "1", "--out", "run", "--json"});
+    ASSERT_EQ(result.status, 0) << result.err;
+    const auto object = json::parse(result.out);
+    EXPECT_EQ(object["steps"], 0);
+    EXPECT_TRUE(object["final_val_loss"].is_number());
+    EXPECT_EQ(object["files"], (Words{"run.ckpt", "run.h5", "run.csv"}));
+    EXPECT_EQ(folder_.entries(), 3U);
+    const auto lines = testing::content(folder_.path() / "run.csv");
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2) << lines;  // names, and step 0
+
+    testing::ProcessOptions options;
+    options.folder = folder_.path();
+    const auto validated = testing::run_process(
+        {SPECTRA_BINARY, "validate", "run.ckpt", "--inputs", "1", "--plot", "none", "--threads", "1", "--json"}, options);
+    EXPECT_LE(validated.status, 1) << validated.err;
+    EXPECT_NE(validated.out.find("untrained, for near-pi-single"), std::string::npos) << validated.out;
+}
+
 TEST_F(TrainProgram, ValidatesOnAsManySequencesAsAskedFor) {
     const Words few{"--out", "run", "--plot", "none", "--validation-samples", "5", "--stop-after", "3"};
     const auto first = run(small(few));
