@@ -110,6 +110,10 @@ void add_output_options(CLI::App& app, TrainRequest& r) {
         [&r](const auto&, const auto& text) { r.out = text; });
     add.integer("--log-every", "K", "100", "steps between rows of the log, diagnostics and checkpoints",
                 r.log_every, 1);
+    add("--checkpoint", "SECONDS", fmt::format("{}", r.checkpoint_seconds),
+        "interval between checkpoints within rows of the log", [&r](const auto& name, const auto& text) {
+            r.checkpoint_seconds = to_seconds(name, text);
+        });
     add.flag("--resume", "continue STEM.ckpt, or start at the first step if there is none", r.resume);
     add.plot(r.plot);
     add.flag("--force", "replace files not written by spectra", r.force);

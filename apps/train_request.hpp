@@ -41,6 +41,7 @@ struct TrainRequest {
     std::string device = "auto";
     std::string precision = "f32";
     int log_every = 100;
+    double checkpoint_seconds = 60;
     bool resume = false;
     std::optional<std::string> out;
     std::vector<std::string> plot{"png"};

@@ -92,6 +92,7 @@ TrainOptions train_options(const TrainRequest& r) {
     o.clip = r.clip.value_or(reflection ? 0.0 : 1.0);
     o.gate_weight = r.gate_weight.value_or(reflection ? 0.5 : 0.1);
     o.log_every = r.log_every;
+    o.checkpoint_seconds = r.checkpoint_seconds;
     o.device = chosen_device(r.device);
     o.bfloat16 = r.precision == "bf16";
     if (o.bfloat16 && !o.device.is_cuda())

@@ -148,6 +148,7 @@ public:
         const auto start = Clock::now();
         const int64_t last =
             options_.stop_after > 0 ? std::min(options_.stop_after, options_.steps) : options_.steps;
+        save_at_ = clock() + options_.checkpoint_seconds;
         try {
             if (log_.rows.empty()) add_row(NAN, NAN);
             if (row_is_due()) log_row();  // its evaluation was cut short
@@ -155,6 +156,7 @@ public:
                 one_timed_step(last);
                 if (hooks_.progress) report_progress(last);
                 if (row_is_due()) log_row();
+                save_if_due();
             }
         } catch (const Stopped&) {
             if (log_.rows.empty()) return {};
@@ -173,8 +175,20 @@ private:
     Tick while_doing(std::string_view what) {
         return [this, what](int64_t done, int64_t total) {
             if (interrupted()) throw Stopped{};
+            save_if_due();
             if (hooks_.evaluating) hooks_.evaluating({step_, options_.steps, what, done, total});
         };
+    }
+
+    double clock() const {
+        return hooks_.clock ? hooks_.clock()
+                            : std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+    }
+
+    /// Between rows of the log, and while one is being made.
+    void save_if_due() {
+        if (since_ == 0 || step_ == saved_step_ || clock() < save_at_) return;
+        save();
     }
 
     double validation_loss() {
@@ -300,8 +314,9 @@ private:
         return squares;
     }
 
-    void save() const {
+    void save() {
         if (options_.checkpoint.empty()) return;
+        const double began = clock();
         Checkpoint c;
         c.config = options_.description;
         c.step = step_;
@@ -317,6 +332,9 @@ private:
         }
         c.pending = torch::tensor(pending, torch::kDouble);
         save_checkpoint(options_.checkpoint, c);
+        saved_step_ = step_;
+        const double ended = clock();
+        save_at_ = ended + std::max(options_.checkpoint_seconds, 20 * (ended - began));
     }
 
     void restore() {
@@ -408,6 +426,8 @@ private:
     int64_t evaluation_batch_ = 1;
     int64_t rows_added_ = 0;  ///< to the log, in this run
     double evaluation_seconds_ = 0, all_step_seconds_ = 0, last_loss_ = 0;
+    int64_t saved_step_ = -1;  ///< of the last checkpoint
+    double save_at_ = 0;       ///< by the clock, if not before
     int64_t timed_from_ = -1;  ///< the step after which time counts
     double timed_seconds_ = 0;
 };

@@ -33,7 +33,9 @@ struct TrainOptions {
     torch::Device device = torch::kCPU;  ///< where it runs
     bool bfloat16 = false;  ///< branches under autocast (CUDA)
     int64_t log_every = 100;           ///< steps between two rows of the log
-    std::filesystem::path checkpoint;  ///< written at every log row; empty: none
+    std::filesystem::path checkpoint;  ///< written at every log row and between rows by time; empty: none
+    /// Between two checkpoints, for at most a twentieth of the time: a kill loses no more training than that.
+    double checkpoint_seconds = 60;
     bool resume = false;               ///< continue from the checkpoint
     std::string description;  ///< what was asked for (JSON), kept in the checkpoint; a resumed run must match
 };
@@ -70,6 +72,8 @@ struct TrainHooks {
     /// Asked before every step and between parts of an evaluation. True ends the run as stop_after does, but
     /// without a validation loss at the end; an evaluation that was cut short is repeated on resuming.
     std::function<bool()> interrupted = {};
+    /// Seconds since any moment, for checkpoints by time; without it those of a steady clock.
+    std::function<double()> clock = {};
 };
 
 /// Trains from the beginning or, with resume, from the checkpoint. On the CPU an interrupted run gives the

@@ -164,6 +164,48 @@ TEST(Trainer, EvaluatesInBatchesOfItsOwn) {
     EXPECT_GE(evaluation_batch(255, 1'800'000, torch::kCUDA), 64);
 }
 
+// A step takes 25 s by this clock: after 60 s there is a checkpoint, without any row of the log.
+TEST(Trainer, SavesAfterAMinuteWhateverTheLog) {
+    const spectra::testing::TemporaryFolder folder;
+    const auto data = little("stability", 24);
+    auto options = small_run("gpt");
+    options.log_every = 100;
+    const auto expected = train(data, options);
+    options.checkpoint = folder.path() / "run.ckpt";
+    double seconds = 0;
+    std::vector<int64_t> saved;  // the step of the checkpoint, seen at the end of each step
+    TrainHooks hooks;
+    hooks.clock = [&] { return seconds; };
+    hooks.progress = [&](const Progress& p) {
+        seconds = 25.0 * static_cast<double>(p.step);
+        saved.push_back(std::filesystem::exists(options.checkpoint) ? load_checkpoint(options.checkpoint).step : 0);
+        if (p.step == 8) throw std::runtime_error("killed");
+    };
+    EXPECT_THROW(train(data, options, hooks), std::runtime_error);
+    EXPECT_EQ(saved, (std::vector<int64_t>{0, 0, 0, 3, 3, 3, 6, 6}));
+    options.resume = true;
+    const auto resumed = train(data, options);
+    EXPECT_EQ(resumed.final_val_loss, expected.final_val_loss);
+    expect_same(resumed.log, expected.log);
+}
+
+// An evaluation that takes minutes does not postpone the checkpoint.
+TEST(Trainer, SavesDuringALongEvaluation) {
+    const spectra::testing::TemporaryFolder folder;
+    auto options = small_run("gpt");
+    options.checkpoint = folder.path() / "run.ckpt";
+    double seconds = 0;
+    TrainHooks hooks;
+    hooks.clock = [&] { return seconds; };
+    hooks.evaluating = [&](const Evaluation& e) {
+        if (e.step != 4) return;
+        seconds += 100;
+        if (e.what == "diagnostics" && e.done == 1) throw std::runtime_error("killed");
+    };
+    EXPECT_THROW(train(little("stability", 24), options, hooks), std::runtime_error);
+    EXPECT_EQ(load_checkpoint(options.checkpoint).step, 4);
+}
+
 TEST(Trainer, AnotherRunsCheckpointIsRefused) {
     const spectra::testing::TemporaryFolder folder;
     const auto data = little("stability", 8);
