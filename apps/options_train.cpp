@@ -101,7 +101,8 @@ void add_training_options(CLI::App& app, TrainRequest& r) {
     add.choice("--device", "auto", "where to compute", r.device, {"auto", "cpu", "cuda"});
     add.choice("--precision", "f32", "of the branches on CUDA; mixers are always f32", r.precision,
                {"f32", "bf16"});
-    add.integer("--threads", "N", "all cores", "threads on the CPU", r.threads, 1, 4096);
+    add.integer("--threads", "N", "OMP_NUM_THREADS, or all cores; 2 with a GPU", "threads on the CPU", r.threads, 1,
+                4096);
 }
 
 void add_output_options(CLI::App& app, TrainRequest& r) {

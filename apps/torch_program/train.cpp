@@ -5,6 +5,7 @@
 #include "exit_status.hpp"
 #include "interrupt.hpp"
 #include "study/output_files.hpp"
+#include "train/host_threads.hpp"
 #include "train/model_description.hpp"
 #include "train/checkpoint_file.hpp"
 #include "tasks/tasks.hpp"
@@ -17,7 +18,6 @@
 #include <nlohmann/json.hpp>
 
 #include <stdexcept>
-#include <thread>
 
 namespace spectra::cli {
 
@@ -182,10 +182,8 @@ TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, Trai
 }
 
 int train_models(const TrainRequest& r, const std::string& command) {
-    const int threads =
-        r.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
-    at::set_num_threads(threads);
     const auto options = train_options(r);
+    use_threads(r.threads, options.device);
     const std::vector<std::uint64_t> seeds = r.seeds.empty() ? std::vector<std::uint64_t>{42} : r.seeds;
     const auto stem = [&](std::uint64_t seed) {
         const auto whole = stem_of(r);

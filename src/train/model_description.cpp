@@ -1,4 +1,5 @@
 #include "train/model_description.hpp"
+#include "train/host_threads.hpp"
 #include "tasks/tasks.hpp"
 
 #include <fmt/format.h>
@@ -168,7 +169,9 @@ torch::Device chosen_device(const std::string& wanted) {
     const bool there = torch::cuda::is_available();
     if (wanted == "cuda" && !there)
         throw std::invalid_argument("`device` cuda: Torch finds no CUDA device; use auto or cpu");
-    return there && wanted != "cpu" ? torch::Device(torch::kCUDA, 0) : torch::Device(torch::kCPU);
+    if (!there || wanted == "cpu") return torch::kCPU;
+    sleep_while_gpu_works();
+    return {torch::kCUDA, 0};
 }
 
 }  // namespace spectra::train

@@ -44,10 +44,9 @@ TEST(TrainRequest, RefusesContradictions) {
 
 class TrainProgram : public ::testing::Test {
 protected:
-    testing::ProcessResult run(const Words& words) {
+    testing::ProcessResult run(const Words& words, testing::ProcessOptions options = {}) {
         Words all{SPECTRA_BINARY, "train"};
         all.insert(all.end(), words.begin(), words.end());
-        testing::ProcessOptions options;
         options.folder = folder_.path();
         return testing::run_process(all, options);
     }
@@ -138,6 +137,19 @@ TEST_F(TrainProgram, WritesTheModelAsItStarts) {
         {SPECTRA_BINARY, "validate", "run.ckpt", "--inputs", "1", "--plot", "none", "--threads", "1", "--json"}, options);
     EXPECT_LE(validated.status, 1) << validated.err;
     EXPECT_NE(validated.out.find("untrained, for near-pi-single"), std::string::npos) << validated.out;
+}
+
+TEST_F(TrainProgram, UsesAsManyThreadsAsTheEnvironmentAllows) {
+    testing::ProcessOptions options;
+    options.environment = {{"OMP_NUM_THREADS", "3"}};
+    Words words{"near-pi-single", "--architecture", "gpt",  "--layers", "1",     "--channels",           "16", "--samples",
+                "4",              "--steps",        "0",    "--device", "cpu",   "--validation-samples", "2",  "--json",
+                "--out",          "run"};
+    const auto environment = run(words, options);
+    ASSERT_EQ(environment.status, 0) << environment.err;
+    EXPECT_EQ(json::parse(environment.out)["device"], "cpu, 3 threads");
+    words.insert(words.end(), {"--threads", "1"});
+    EXPECT_EQ(json::parse(run(words, options).out)["device"], "cpu, 1 thread");
 }
 
 TEST_F(TrainProgram, ValidatesOnAsManySequencesAsAskedFor) {
