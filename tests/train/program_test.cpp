@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "support/needs_gnuplot.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/models/transformer.hpp"
@@ -77,6 +78,7 @@ protected:
 };
 
 TEST_F(TrainProgram, WritesEverythingAndSaysSo) {
+    SPECTRA_NEEDS_GNUPLOT();
     const auto result = run(small({"--out", "run"}));
     ASSERT_EQ(result.status, 0) << result.err;
     const auto object = json::parse(result.out);

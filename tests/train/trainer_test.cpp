@@ -151,7 +151,7 @@ TEST(Trainer, EvaluatesInBatchesOfItsOwn) {
     TrainHooks hooks;
     hooks.evaluating = [&](const Evaluation& e) {
         if (e.step == 0) ++parts[std::string(e.what)];
-        if (e.what == "validation") EXPECT_EQ(e.total, 16);
+        EXPECT_TRUE(e.what != "validation" || e.total == 16) << e.total;
     };
     const auto result = train(little("stability", 8), options, hooks);
     EXPECT_EQ(parts["validation"], 1);
