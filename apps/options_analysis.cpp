@@ -216,10 +216,7 @@ void add_simulation_options(CLI::App& app, Request& r) {
              r.resume);
     add("--checkpoint", "SECONDS", fmt::format("{}", r.checkpoint_seconds),
         "interval between saves of the samples to STEM.h5", [&r](const auto& name, const auto& text) {
-            r.checkpoint_seconds = to_number(name, text);
-            if (!(r.checkpoint_seconds >= 0))
-                throw std::invalid_argument(
-                    fmt::format("{} '{}': must be a number of seconds ≥ 0", name, text));
+            r.checkpoint_seconds = to_seconds(name, text);
         });
     add("--slopes", "drawn|propagated", "drawn",
         "activation: φ'(h) at independent h, or in a forward pass from a random input",

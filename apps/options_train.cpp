@@ -66,6 +66,8 @@ void add_model_options(CLI::App& app, TrainRequest& r) {
 void add_data_options(CLI::App& app, TrainRequest& r) {
     const OptionGroup add(app, "Data");
     add.integer("--samples", "N", "the task's", "training sequences", r.samples, 1);
+    add.integer("--validation-samples", "N", "all of the task's",
+                "validation sequences: the first N. Fewer make every row of the log faster", r.validation_samples, 1);
     add("--data-seed", "N", "42", "seed of the data; 42 gives the published ones",
         [&r](const auto& name, const auto& text) { r.data_seed = to_seed(name, text); });
     add("--text", "FILE", "", "text: the file to learn", [&r](const auto&, const auto& text) { r.text = text; });
@@ -74,7 +76,8 @@ void add_data_options(CLI::App& app, TrainRequest& r) {
 
 void add_training_options(CLI::App& app, TrainRequest& r) {
     const OptionGroup add(app, "Training");
-    add.integer("--steps", "N", "2000", "steps, and the schedule's horizon", r.steps, 1);
+    add.integer("--steps", "N", "2000", "steps, and the schedule's horizon; 0 writes the model as it starts",
+                r.steps, 0);
     add.integer("--stop-after", "K", "", "stop and save at step K, as an interruption would", r.stop_after,
                 1);
     add.integer("--batch", "B", "64; reflection 32", "sequences per batch", r.batch, 1);
@@ -98,7 +101,8 @@ void add_training_options(CLI::App& app, TrainRequest& r) {
     add.choice("--device", "auto", "where to compute", r.device, {"auto", "cpu", "cuda"});
     add.choice("--precision", "f32", "of the branches on CUDA; mixers are always f32", r.precision,
                {"f32", "bf16"});
-    add.integer("--threads", "N", "all cores", "threads on the CPU", r.threads, 1, 4096);
+    add.integer("--threads", "N", "OMP_NUM_THREADS, or all cores; 2 with a GPU", "threads on the CPU", r.threads, 1,
+                4096);
 }
 
 void add_output_options(CLI::App& app, TrainRequest& r) {
@@ -107,6 +111,10 @@ void add_output_options(CLI::App& app, TrainRequest& r) {
         [&r](const auto&, const auto& text) { r.out = text; });
     add.integer("--log-every", "K", "100", "steps between rows of the log, diagnostics and checkpoints",
                 r.log_every, 1);
+    add("--checkpoint", "SECONDS", fmt::format("{}", r.checkpoint_seconds),
+        "interval between checkpoints within rows of the log", [&r](const auto& name, const auto& text) {
+            r.checkpoint_seconds = to_seconds(name, text);
+        });
     add.flag("--resume", "continue STEM.ckpt, or start at the first step if there is none", r.resume);
     add.plot(r.plot);
     add.flag("--force", "replace results of other options, and files not written by spectra", r.force);

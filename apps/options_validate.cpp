@@ -60,7 +60,7 @@ void add_measurement_options(CLI::App& app, ValidateRequest& r) {
                {"f64", "f32"});
     add("--seed", "N", "1", "random seed",
         [&r](const auto& name, const auto& text) { r.seed = to_seed(name, text); });
-    add.integer("--threads", "N", "all cores", "threads on the CPU", r.threads, 1, 4096);
+    add.integer("--threads", "N", "OMP_NUM_THREADS, or all cores", "threads on the CPU", r.threads, 1, 4096);
 }
 
 void add_verdict_options(CLI::App& app, ValidateRequest& r) {

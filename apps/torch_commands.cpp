@@ -18,7 +18,24 @@ bool torch_is_probed() {
     return state != nullptr && std::string_view(state) == "probe";
 }
 
+namespace {
+
+/// The threads of OpenMP and OpenBLAS wait for each other by spinning. Where several programs share the cores, those
+/// that spin keep away those that are waited for. Both libraries read the environment when they are loaded; what
+/// the user has set there stays.
+void let_threads_sleep() {
+    const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
+    if (!is_set("OMP_WAIT_POLICY") && !is_set("GOMP_SPINCOUNT") && !is_set("KMP_BLOCKTIME")) {
+        setenv("OMP_WAIT_POLICY", "passive", 0);
+        setenv("GOMP_SPINCOUNT", "1000", 0);  // a few microseconds: operations follow each other closely
+    }
+    setenv("OPENBLAS_THREAD_TIMEOUT", "14", 0);  // 2^14 cycles; its default is 2^26
+}
+
+}  // namespace
+
 void start_torch_program(char** arguments) {
+    let_threads_sleep();
     constexpr const char* name = "spectra-torch";
     std::error_code none;
     const auto here = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();

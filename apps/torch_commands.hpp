@@ -20,7 +20,8 @@ struct TorchCommands {
 /// asked or done.
 bool torch_is_probed();
 
-/// Replaces this program with spectra-torch, which must be in the same folder, with the same arguments. Throws
+/// Replaces this program with spectra-torch, which must be in the same folder, with the same arguments. Its
+/// threads sleep while they wait, unless the environment sets how they wait. Throws
 /// std::runtime_error with instructions to build it if it is missing.
 [[noreturn]] void start_torch_program(char** arguments);
 

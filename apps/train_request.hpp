@@ -35,12 +35,13 @@ struct TrainRequest {
     std::optional<int> warm_up;
     std::vector<std::uint64_t> seeds;  ///< empty: 42
     std::uint64_t data_seed = 42;
-    std::optional<int> samples, context;
+    std::optional<int> samples, validation_samples, context;
     std::optional<std::string> text;
 
     std::string device = "auto";
     std::string precision = "f32";
     int log_every = 100;
+    double checkpoint_seconds = 60;
     bool resume = false;
     std::optional<std::string> out;
     std::vector<std::string> plot{"png"};

@@ -148,6 +148,12 @@ double to_number(const std::string& option, const std::string& text) {
     return *value;
 }
 
+double to_seconds(const std::string& option, const std::string& text) {
+    const double value = to_number(option, text);
+    if (!(value >= 0)) refuse(option, text, "must be a number of seconds ≥ 0");
+    return value;
+}
+
 std::vector<double> to_variances(const std::string& option, const std::string& text) {
     std::vector<double> values;
     for (const auto& part : split(text, ',')) {

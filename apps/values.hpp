@@ -21,6 +21,8 @@ std::uint64_t to_seed(const std::string& option, const std::string& text);
 
 /// A finite number.
 double to_number(const std::string& option, const std::string& text);
+/// A duration in seconds, 0 or more.
+double to_seconds(const std::string& option, const std::string& text);
 
 /// "0.1" or "0.1,0.2,…": finite numbers ≥ 0.
 std::vector<double> to_variances(const std::string& option, const std::string& text);

@@ -6,6 +6,7 @@
 #include "exit_status.hpp"
 #include "interrupt.hpp"
 #include "study/output_files.hpp"
+#include "train/host_threads.hpp"
 #include "train/model_description.hpp"
 #include "train/checkpoint_file.hpp"
 #include "tasks/tasks.hpp"
@@ -18,7 +19,6 @@
 #include <nlohmann/json.hpp>
 
 #include <stdexcept>
-#include <thread>
 
 namespace spectra::cli {
 
@@ -77,6 +77,8 @@ Json description(const TrainRequest& r, const TrainOptions& o, std::uint64_t see
                     {"precision", r.precision},
                     {"log_every", o.log_every},
                     {"seed", seed}});
+    // Only if given, so that checkpoints from before this option can be resumed.
+    if (r.validation_samples) all["validation_samples"] = *r.validation_samples;
     return all;
 }
 
@@ -91,6 +93,7 @@ TrainOptions train_options(const TrainRequest& r) {
     o.clip = r.clip.value_or(reflection ? 0.0 : 1.0);
     o.gate_weight = r.gate_weight.value_or(reflection ? 0.5 : 0.1);
     o.log_every = r.log_every;
+    o.checkpoint_seconds = r.checkpoint_seconds;
     o.device = chosen_device(r.device);
     o.bfloat16 = r.precision == "bf16";
     if (o.bfloat16 && !o.device.is_cuda())
@@ -126,18 +129,28 @@ std::string device_words(const torch::Device& device) {
     return device.is_cuda() ? "cuda" : fmt::format("cpu, {} thread{}", threads, threads == 1 ? "" : "s");
 }
 
+/// The kinds of figures to draw: none of a model that is not trained, whose log has one row.
+std::vector<std::string> figures_of(const TrainRequest& r) {
+    return r.steps == 0 ? std::vector<std::string>{} : r.plot;
+}
+
 /// Checks that the files may be written.
 void check_files(const TrainRequest& r, const std::filesystem::path& checkpoint, const OutputFiles& files,
                  const study::Settings& settings) {
     check_writable(files, settings, r.force || r.resume);
     if (!r.force) refuse_symbolic_link(checkpoint);
-    if (std::filesystem::exists(checkpoint) && !r.resume && !r.force)
-        load_checkpoint(checkpoint);  // throws for a file not written by spectra; a checkpoint may be replaced
+    if (!std::filesystem::exists(checkpoint) || r.resume || r.force) return;
+    load_checkpoint(checkpoint);  // throws for a file not written by spectra
+    // The result file says what was trained, and is written last.
+    if (!std::filesystem::exists(files.result))
+        throw std::invalid_argument(fmt::format(
+            "`out`: {}: holds a training that was not finished; `resume` continues it, `force` replaces it",
+            checkpoint.string()));
 }
 
 TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, TrainOptions options, std::uint64_t seed,
                          const std::string& stem, const study::Invocation& invocation) {
-    const auto files = output_files(stem, r.plot);
+    const auto files = output_files(stem, figures_of(r));
     options.seed = seed;
     options.checkpoint = stem + ".ckpt";
     options.resume = r.resume && std::filesystem::exists(options.checkpoint);
@@ -149,6 +162,10 @@ TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, Trai
     hooks.progress = [&](const train::Progress& p) {
         progress.say(fmt::format("step {}/{}, loss {:.3e}, {:.1f} steps/s, {} left", p.step, p.steps, p.loss,
                                  p.steps_per_second, duration_text(p.seconds_left)));
+    };
+    hooks.evaluating = [&](const Evaluation& e) {
+        if (e.done == 0) progress.stage(fmt::format("step {}/{}, {}", e.step, e.steps, e.what));
+        progress.update(static_cast<int>(e.done), static_cast<int>(e.total));
     };
     hooks.interrupted = [] { return interrupted().load(); };
 
@@ -164,6 +181,7 @@ TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, Trai
     report.tokens = data.tokens;
     report.baselines = tasks::baselines(data);
     report.result = train::train(data, options, hooks);
+    if (report.result.log.rows.empty()) return report;  // interrupted before there was anything to keep
     progress.stage("writing");
     write_training_file(report, files.result);
     write_training_csv(report, stem + ".csv");
@@ -171,21 +189,20 @@ TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, Trai
 }
 
 int train_models(const TrainRequest& r, const study::Invocation& invocation) {
-    const int threads =
-        r.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
-    at::set_num_threads(threads);
     const auto options = train_options(r);
+    use_threads(r.threads, options.device);
     const std::vector<std::uint64_t> seeds = r.seeds.empty() ? std::vector<std::uint64_t>{42} : r.seeds;
     const auto stem = [&](std::uint64_t seed) {
         const auto whole = stem_of(r);
         return seeds.size() == 1 ? whole : fmt::format("{}-seed{}", whole, seed);
     };
-    for (const auto seed : seeds) 
-        check_files(r, stem(seed) + ".ckpt", output_files(stem(seed), r.plot), invocation.settings);
+    for (const auto seed : seeds)
+        check_files(r, stem(seed) + ".ckpt", output_files(stem(seed), figures_of(r)), invocation.settings);
 
     tasks::TaskOptions data_options;
     data_options.seed = r.data_seed;
     if (r.samples) data_options.samples = *r.samples;
+    if (r.validation_samples) data_options.validation_samples = *r.validation_samples;
     data_options.text_file = r.text.value_or("");
     if (r.context) data_options.context = *r.context;
     const auto data = tasks::make_dataset(r.task, data_options);
@@ -196,10 +213,12 @@ int train_models(const TrainRequest& r, const study::Invocation& invocation) {
     int status = done;
     for (const auto seed : seeds) {
         if (interrupted()) break;
-        reports.push_back(train_one(r, data, options, seed, stem(seed), invocation));
+        auto trained = train_one(r, data, options, seed, stem(seed), invocation);
+        if (trained.result.log.rows.empty()) break;
+        reports.push_back(std::move(trained));
         const auto& report = reports.back();
         std::vector<std::string> written{stem(seed) + ".ckpt", stem(seed) + ".h5", stem(seed) + ".csv"};
-        for (const auto& figure : output_files(stem(seed), r.plot).figures) {
+        for (const auto& figure : output_files(stem(seed), figures_of(r)).figures) {
             try {
                 plot::render(training_figure(report), figure);
                 written.push_back(figure.string());
@@ -215,7 +234,7 @@ int train_models(const TrainRequest& r, const study::Invocation& invocation) {
     }
     if (r.json)
         print_json(seeds.size() == 1 && !objects.empty() ? objects.front() : Json{{"runs", objects}});
-    else if (reports.size() > 1)
+    else if (reports.size() > 1 && !interrupted())
         print(seeds_line(reports));
     return interrupted() ? static_cast<int>(was_interrupted) : status;
 }

@@ -22,6 +22,10 @@ SingleThreadedBlas::~SingleThreadedBlas() {
     if (before_ > 1) openblas_set_num_threads(before_);
 }
 
+void use_blas_threads(int count) {
+    if (openblas_set_num_threads != nullptr) openblas_set_num_threads(count);
+}
+
 void multiply(int rows, int inner, int columns, const double* a, const double* b, double* out) {
     const double one = 1;
     const double zero = 0;

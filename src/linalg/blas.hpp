@@ -15,6 +15,9 @@ private:
     int before_ = 0;
 };
 
+/// Number of threads that OpenBLAS uses from now on. Other BLAS libraries are not affected.
+void use_blas_threads(int count);
+
 /// out = a·b, rows×inner by inner×columns, all column-major, without overlap.
 void multiply(int rows, int inner, int columns, const double* a, const double* b, double* out);
 

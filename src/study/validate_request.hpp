@@ -36,7 +36,7 @@ struct ValidateRequest {
     bool force = false;          ///< replace files not written by spectra
     bool json = false;           ///< for programs: print JSON
     bool quiet = false;          ///< for programs: no progress line
-    std::optional<int> threads;  ///< none: all cores
+    std::optional<int> threads;  ///< none: OMP_NUM_THREADS, or all cores
 };
 
 /// Inputs of a validation.

@@ -53,6 +53,8 @@ struct TaskOptions {
     /// Number of training sequences, instead of the task's default. For text: the training text is cut to the
     /// bytes of that many adjacent windows.
     std::optional<std::int64_t> samples;
+    /// Number of validation sequences, the first of those that the task has; without it all of them.
+    std::optional<std::int64_t> validation_samples;
     std::string text_file;      ///< for text
     std::int64_t context = 64;  ///< length of the windows of text
 };

@@ -32,6 +32,18 @@ void require(bool accepted, const char* option, auto value, auto low, auto high)
         throw std::invalid_argument(fmt::format("{} {}; must be {} to {}", option, value, low, high));
 }
 
+void keep_first(Dataset& data, std::int64_t count) {
+    auto& split = data.validation;
+    require(count >= 1 && count <= split.count, "`validation_samples`", count, 1, split.count);
+    const auto tokens = static_cast<std::size_t>(count * data.steps);
+    const auto cut = [](auto& values, std::size_t size) { values.resize(std::min(values.size(), size)); };
+    cut(split.tokens_x, tokens);
+    cut(split.tokens_y, tokens);
+    cut(split.x, tokens * static_cast<std::size_t>(data.dimension));
+    cut(split.y, tokens * static_cast<std::size_t>(data.dimension));
+    split.count = count;
+}
+
 }  // namespace
 
 const std::vector<std::string>& task_names() {
@@ -56,6 +68,7 @@ Dataset make_dataset(const std::string& task, const TaskOptions& options) {
                 largest_samples);
     Dataset data = found->second(options);
     data.task = task;
+    if (options.validation_samples) keep_first(data, *options.validation_samples);
     return data;
 }
 

@@ -28,6 +28,7 @@ namespace spectra::tasks {
 /// Gyroscope and stability draw training and validation from one stream, the training sequences first; the
 /// others draw validation with seed + 1000. Validation does not depend on `samples`: it consists of the
 /// sequences after the published number of training sequences; further training sequences follow those.
+/// `validation_samples` keeps the first of them.
 ///
 /// Throws std::invalid_argument for a mistake in the options or in the text file.
 Dataset make_dataset(const std::string& task, const TaskOptions& options);

@@ -55,10 +55,13 @@ double effective_rank(const Tensor& matrix) {
     return std::exp(entropy) / static_cast<double>(s.numel());
 }
 
-std::vector<Diagnostic> diagnose(Transformer& model, const Tensor& x) {
+std::vector<Diagnostic> diagnose(Transformer& model, const Tensor& x, const Tick& tick) {
     const torch::NoGradGuard no_grad;
     Table table;
+    const auto sublayers = 2 * model.config().layers * model.config().cycles;
+    int64_t done = 0;
     model.walk(model.embed(x), [&](Connection& connection, const Tensor& before, const Tensor& after) {
+        if (tick) tick(done++, sublayers);
         if (connection.mixer() != nullptr)
             if (const auto m = connection.mixing(before); m.matrix.defined()) add_mixer(table, m.matrix);
         for (const auto& [name, values] : connection.statistics(before))

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "train/learner.hpp"
 #include "train/models/transformer.hpp"
 #include "jacobian/torch.hpp"
 #include "train/training_log.hpp"
@@ -19,8 +20,8 @@ namespace spectra::train {
 ///   effective_rank                      exp entropy of the singular values of the states (tokens × channels)
 ///                                       after the sublayer, as a share of the channels
 /// Operators on the channel axis (ddl, mgt) are too large to analyse at every token: they report only
-/// their β.
-std::vector<Diagnostic> diagnose(Transformer& model, const torch::Tensor& x);
+/// their β. `tick` counts sublayers.
+std::vector<Diagnostic> diagnose(Transformer& model, const torch::Tensor& x, const Tick& tick = {});
 
 /// exp(−Σ p ln p), p = s/Σs, over the number of singular values s of the matrix.
 double effective_rank(const torch::Tensor& matrix);

@@ -26,7 +26,7 @@ public:
         const auto out = model_->forward(batch.x.flatten(0, 1));
         return {torch::mse_loss(out.prediction, batch.y.flatten(0, 1)), out.penalty};
     }
-    std::vector<std::pair<std::string, double>> measures(const Batch& validation) override {
+    std::vector<std::pair<std::string, double>> measures(const Batch& validation, const Tick&) override {
         const auto x = validation.x.flatten(0, 1);
         const auto out = model_->forward(x);
         std::vector<std::pair<std::string, double>> result{
@@ -61,7 +61,8 @@ public:
         if (out.penalty.defined() && gate_weight_ != 0) result.penalty = gate_weight_ * out.penalty;
         return result;
     }
-    std::vector<std::pair<std::string, double>> measures(const Batch& validation) override {
+    std::vector<std::pair<std::string, double>> measures(const Batch& validation,
+                                                         const Tick& tick) override {
         auto result = gates(validation.x.narrow(0, 0, std::min<int64_t>(64, validation.x.size(0))));
         if (model_->config().tokens) {
             const auto few = std::min<int64_t>(256, validation.x.size(0));
@@ -70,7 +71,7 @@ public:
             result.emplace_back("accuracy", mean_of(predicted.eq(wanted).masked_select(wanted.ge(0))));
         } else {
             result.emplace_back("norm_deviation", one_pass_deviation(validation.x));
-            result.emplace_back("norm_deviation_rollout", rollout_deviation(validation.x));
+            result.emplace_back("norm_deviation_rollout", rollout_deviation(validation.x, tick));
         }
         return result;
     }
@@ -100,10 +101,11 @@ private:
     }
     /// The deviation over the last three quarters of the sequence, where the model's input is its own
     /// predictions.
-    double rollout_deviation(const Tensor& validation) {
+    double rollout_deviation(const Tensor& validation, const Tick& tick) {
         const auto given = std::max<int64_t>(1, data_steps_ / 4);
         auto x = validation.narrow(0, 0, std::min<int64_t>(8, validation.size(0))).narrow(1, 0, given);
         for (int64_t t = given; t < data_steps_; ++t) {
+            if (tick) tick(t - given, data_steps_ - given);
             const auto next = model_->forward(x).prediction.narrow(1, t - 1, 1).to(x.scalar_type());
             x = torch::cat({x, next}, 1);
         }

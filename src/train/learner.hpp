@@ -3,6 +3,7 @@
 /// \file
 /// A model and the loss that its task defines.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,10 @@ struct Batch {
     torch::Tensor x;  ///< inputs
     torch::Tensor y;  ///< targets
 };
+
+/// Called between the parts of a long evaluation with the number that is done and the total, first with 0. It
+/// may throw, which ends the evaluation.
+using Tick = std::function<void(int64_t done, int64_t total)>;
 
 /// A model and its losses and measures on the task.
 class Learner {
@@ -41,7 +46,8 @@ public:
 
     /// Further measures at the end, by their names in --json: cosine, gate, beta, accuracy,
     /// norm_deviation, norm_deviation_rollout.
-    virtual std::vector<std::pair<std::string, double>> measures(const Batch& validation) = 0;
+    virtual std::vector<std::pair<std::string, double>> measures(const Batch& validation,
+                                                                 const Tick& tick = {}) = 0;
 };
 
 /// The model that a task and a configuration ask for. The reflection task has models of its own (ddl, jpmhc,

@@ -1,4 +1,5 @@
 #include "train/model_description.hpp"
+#include "train/host_threads.hpp"
 #include "tasks/tasks.hpp"
 
 #include <fmt/format.h>
@@ -133,6 +134,8 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
         if (task != "reflection") check_sizes(config, checkpoint);
         options.seed = d.at("data_seed");
         if (d.at("samples") > 0) options.samples = d.at("samples").get<std::int64_t>();
+        if (d.contains("validation_samples"))
+            options.validation_samples = d.at("validation_samples").get<std::int64_t>();
         options.text_file = d.at("text");
         if (d.at("context") > 0) options.context = d.at("context");
         gate_weight = d.at("gate_weight");
@@ -146,8 +149,10 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
     });
     trained.step = checkpoint.step;
     const std::string name = config.architecture == "mixer" ? config.mixer + " mixers" : config.architecture;
-    trained.words = fmt::format("{}, {}, trained on {} for {} of {} steps", name, model_words(config),
-                                trained.data.task, checkpoint.step, steps);
+    trained.words = fmt::format("{}, {}, ", name, model_words(config));
+    trained.words += checkpoint.step == 0
+                         ? fmt::format("untrained, for {}", trained.data.task)
+                         : fmt::format("trained on {} for {} of {} steps", trained.data.task, checkpoint.step, steps);
     return trained;
 }
 
@@ -165,7 +170,9 @@ torch::Device chosen_device(const std::string& wanted) {
     const bool there = torch::cuda::is_available();
     if (wanted == "cuda" && !there)
         throw std::invalid_argument("`device` cuda: Torch finds no CUDA device; use auto or cpu");
-    return there && wanted != "cpu" ? torch::Device(torch::kCUDA, 0) : torch::Device(torch::kCPU);
+    if (!there || wanted == "cpu") return torch::kCPU;
+    sleep_while_gpu_works();
+    return {torch::kCUDA, 0};
 }
 
 }  // namespace spectra::train

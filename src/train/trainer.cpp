@@ -83,9 +83,16 @@ std::string differences(const std::string& there, const std::string& here) {
     const auto b = nlohmann::ordered_json::parse(here, nullptr, false);
     if (!a.is_object() || !b.is_object()) return fmt::format("{} there, {} here", there, here);
     std::vector<std::string> different;
-    for (const auto& [name, value] : b.items())
-        if (const auto other = a.value(name, nlohmann::ordered_json()); other != value)
-            different.push_back(fmt::format("{} {} there, {} here", name, other.dump(), value.dump()));
+    const auto compare = [&](const std::string& name) {
+        const auto words = [&](const nlohmann::ordered_json& d) {
+            return d.contains(name) ? d[name].dump() : "not given";
+        };
+        if (words(a) != words(b))
+            different.push_back(fmt::format("{} {} there, {} here", name, words(a), words(b)));
+    };
+    for (const auto& [name, value] : b.items()) compare(name);
+    for (const auto& [name, value] : a.items())
+        if (!b.contains(name)) compare(name);
     return fmt::format("{}", fmt::join(different, "; "));
 }
 
@@ -105,6 +112,22 @@ std::string first_bad_state(Learner& learner, const Batch& batch) {
     return place;
 }
 
+/// Thrown to leave an evaluation.
+struct Stopped {};
+
+/// Adds the time it lives.
+class Stopwatch {
+public:
+    explicit Stopwatch(double& total) : total_(total) {}
+    ~Stopwatch() { total_ += seconds_since(start_); }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+private:
+    double& total_;
+    Clock::time_point start_ = Clock::now();
+};
+
 class Run {
 public:
     Run(const tasks::Dataset& data, const TrainOptions& options, const TrainHooks& hooks)
@@ -116,6 +139,8 @@ public:
         auto* const model = learner_->transformer();
         optimiser_ = std::make_unique<Optimiser>(named_parameters(learner_->module()), options.optimiser,
                                                  model ? model->frames() : std::vector<Tensor>{});
+        evaluation_batch_ =
+            evaluation_batch(data.steps, parameter_count(learner_->module()), options.device);
         if (options.resume) restore();
     }
 
@@ -123,38 +148,96 @@ public:
         const auto start = Clock::now();
         const int64_t last =
             options_.stop_after > 0 ? std::min(options_.stop_after, options_.steps) : options_.steps;
-        if (log_.rows.empty()) add_row(NAN, NAN);
-        int64_t timed_from = -1;
-        double training_seconds = 0;
-        while (step_ < last && !(hooks_.interrupted && hooks_.interrupted())) {
-            const auto before = Clock::now();
-            const auto [loss, norm] = one_step();
-            if (timed_from < 0 && step_ - first_step_ == std::min<int64_t>(10, last - first_step_ - 1))
-                timed_from = step_;
-            else if (timed_from >= 0)
-                training_seconds += seconds_since(before);
-            loss_sum_ += loss;
-            norm_sum_ += norm;
-            ++since_;
-            if (hooks_.progress) {
-                const double rate = static_cast<double>(step_ - first_step_) / seconds_since(start);
-                hooks_.progress(
-                    {step_, options_.steps, loss, rate, static_cast<double>(last - step_) / rate});
+        save_at_ = clock() + options_.checkpoint_seconds;
+        try {
+            if (log_.rows.empty()) add_row(NAN, NAN);
+            if (row_is_due()) log_row();  // its evaluation was cut short
+            while (step_ < last && !interrupted()) {
+                one_timed_step(last);
+                if (hooks_.progress) report_progress(last);
+                if (row_is_due()) log_row();
+                save_if_due();
             }
-            if (step_ % options_.log_every == 0 || step_ == options_.steps) {
-                add_row(loss_sum_ / static_cast<double>(since_), norm_sum_ / static_cast<double>(since_));
-                loss_sum_ = norm_sum_ = 0;
-                since_ = 0;
-                save();
-            }
+        } catch (const Stopped&) {
+            if (log_.rows.empty()) return {};
         }
-        if (since_ > 0) save();  // stopped between rows
-        return result(seconds_since(start), timed_from >= 0 && training_seconds > 0
-                                                ? static_cast<double>(step_ - timed_from) / training_seconds
-                                                : 0.0);
+        if (since_ > 0 || options_.steps == 0) save();  // stopped between rows, or never trained
+        auto r = result();
+        r.seconds = seconds_since(start);
+        r.evaluation_seconds = evaluation_seconds_;
+        return r;
     }
 
 private:
+    bool interrupted() const { return hooks_.interrupted && hooks_.interrupted(); }
+
+    /// The tick of an evaluation.
+    Tick while_doing(std::string_view what) {
+        return [this, what](int64_t done, int64_t total) {
+            if (interrupted()) throw Stopped{};
+            save_if_due();
+            if (hooks_.evaluating) hooks_.evaluating({step_, options_.steps, what, done, total});
+        };
+    }
+
+    double clock() const {
+        return hooks_.clock ? hooks_.clock()
+                            : std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+    }
+
+    /// Between rows of the log, and while one is being made.
+    void save_if_due() {
+        if (since_ == 0 || step_ == saved_step_ || clock() < save_at_) return;
+        save();
+    }
+
+    double validation_loss() {
+        return evaluate(*learner_, validation_, evaluation_batch_, while_doing("validation"));
+    }
+
+    /// The first ten steps are not timed: they warm up.
+    void one_timed_step(int64_t last) {
+        const auto before = Clock::now();
+        const auto [loss, norm] = one_step();
+        const double seconds = seconds_since(before);
+        all_step_seconds_ += seconds;
+        if (timed_from_ < 0 && step_ - first_step_ == std::min<int64_t>(10, last - first_step_ - 1))
+            timed_from_ = step_;
+        else if (timed_from_ >= 0)
+            timed_seconds_ += seconds;
+        loss_sum_ += loss;
+        norm_sum_ += norm;
+        last_loss_ = loss;
+        ++since_;
+    }
+
+    double steps_per_second() const {
+        return timed_from_ >= 0 && timed_seconds_ > 0
+                   ? static_cast<double>(step_ - timed_from_) / timed_seconds_
+                   : 0.0;
+    }
+
+    void report_progress(int64_t last) const {
+        const double rate = static_cast<double>(step_ - first_step_) / all_step_seconds_;
+        const double evaluations =
+            std::ceil(static_cast<double>(last - step_) / static_cast<double>(options_.log_every));
+        const double each = rows_added_ > 0 ? evaluation_seconds_ / static_cast<double>(rows_added_) : 0.0;
+        hooks_.progress({step_, options_.steps, last_loss_, rate,
+                         static_cast<double>(last - step_) / rate + evaluations * each});
+    }
+
+    bool row_is_due() const {
+        return since_ > 0 && (step_ % options_.log_every == 0 || step_ == options_.steps);
+    }
+
+    void log_row() {
+        add_row(loss_sum_ / static_cast<double>(since_), norm_sum_ / static_cast<double>(since_));
+        loss_sum_ = norm_sum_ = 0;
+        since_ = 0;
+        due_norms_.clear();
+        save();
+    }
+
     std::pair<double, double> one_step() {
         optimiser_->zero_grad();
         Tensor task_loss;
@@ -202,20 +285,26 @@ private:
 
     void add_row(double loss, double norm) {
         const torch::NoGradGuard no_grad;
-        const double val = evaluate(*learner_, validation_, options_.batch);
+        const Stopwatch watch(evaluation_seconds_);
+        const double val = validation_loss();
         if (std::isnan(loss)) loss = val;
-        best_ = std::min(best_, val);
-        log_.rows.push_back({static_cast<double>(step_), loss, val, options_.schedule(step_), norm});
         std::vector<Diagnostic> along;
         if (auto* const model = learner_->transformer()) {
-            along = diagnose(*model, validation_.x.narrow(0, 0, std::min<int64_t>(4, validation_.x.size(0))));
-            along.push_back({"gradient_norm", block_norms(model->config().layers)});
+            along = diagnose(*model, validation_.x.narrow(0, 0, std::min<int64_t>(4, validation_.x.size(0))),
+                             while_doing("diagnostics"));
+            along.push_back({"gradient_norm", block_norms()});
         }
+        best_ = std::min(best_, val);
+        log_.rows.push_back({static_cast<double>(step_), loss, val, options_.schedule(step_), norm});
         log_.diagnostics.push_back(std::move(along));
+        ++rows_added_;
     }
 
-    std::vector<double> block_norms(int64_t layers) const {
-        std::vector<double> squares(static_cast<std::size_t>(layers), 0.0);
+    /// The gradient norm of each block of a transformer.
+    std::vector<double> block_norms() const {
+        auto* const model = learner_->transformer();
+        if (model == nullptr || !due_norms_.empty()) return due_norms_;
+        std::vector<double> squares(static_cast<std::size_t>(model->config().layers), 0.0);
         if (step_ == 0) return std::vector<double>(squares.size(), NAN);
         const std::string mark = "transformer.h.";
         for (const auto& [name, norm] : optimiser_->gradient_norms())
@@ -225,8 +314,9 @@ private:
         return squares;
     }
 
-    void save() const {
+    void save() {
         if (options_.checkpoint.empty()) return;
+        const double began = clock();
         Checkpoint c;
         c.config = options_.description;
         c.step = step_;
@@ -235,8 +325,16 @@ private:
             c.model.emplace(item.key(), item.value());
         std::tie(c.first_moment, c.second_moment) = optimiser_->moments();
         std::tie(c.log, c.log_columns) = packed_log();
-        c.pending = torch::tensor({loss_sum_, norm_sum_, static_cast<double>(since_)}, torch::kDouble);
+        std::vector<double> pending{loss_sum_, norm_sum_, static_cast<double>(since_)};
+        if (row_is_due()) {  // a resumed run has no gradients
+            const auto norms = block_norms();
+            pending.insert(pending.end(), norms.begin(), norms.end());
+        }
+        c.pending = torch::tensor(pending, torch::kDouble);
         save_checkpoint(options_.checkpoint, c);
+        saved_step_ = step_;
+        const double ended = clock();
+        save_at_ = ended + std::max(options_.checkpoint_seconds, 20 * (ended - began));
     }
 
     void restore() {
@@ -255,6 +353,7 @@ private:
         loss_sum_ = c.pending[0].item<double>();
         norm_sum_ = c.pending[1].item<double>();
         since_ = static_cast<int64_t>(c.pending[2].item<double>());
+        for (int64_t k = 3; k < c.pending.size(0); ++k) due_norms_.push_back(c.pending[k].item<double>());
         first_loss_ = log_.rows.front()[1];
     }
 
@@ -289,21 +388,25 @@ private:
         }
     }
 
-    TrainResult result(double seconds, double rate) {
+    TrainResult result() {
         const torch::NoGradGuard no_grad;
+        const Stopwatch watch(evaluation_seconds_);
         TrainResult r;
         r.steps = step_;
         r.finished = step_ >= options_.steps;
-        r.final_val_loss = log_.rows.back()[0] == static_cast<double>(step_)
-                               ? log_.rows.back()[2]
-                               : evaluate(*learner_, validation_, options_.batch);
-        r.best_val_loss = std::min(best_, r.final_val_loss);
+        const bool known = log_.rows.back()[0] == static_cast<double>(step_);
+        r.final_val_loss = known ? log_.rows.back()[2] : NAN;
+        try {
+            if (!known) r.final_val_loss = validation_loss();
+            r.measures = learner_->measures(validation_, while_doing("roll-out"));
+        } catch (const Stopped&) {
+            // Reported without them.
+        }
+        r.best_val_loss = std::isnan(r.final_val_loss) ? best_ : std::min(best_, r.final_val_loss);
         r.parameters = parameter_count(learner_->module());
         if (auto* const model = learner_->transformer()) r.core_parameters = core_parameter_count(*model);
-        r.measures = learner_->measures(validation_);
         r.log = log_;
-        r.seconds = seconds;
-        r.steps_per_second = rate;
+        r.steps_per_second = steps_per_second();
         return r;
     }
 
@@ -318,7 +421,15 @@ private:
     double best_ = INFINITY, first_loss_ = -1;
     double loss_sum_ = 0, norm_sum_ = 0;  ///< since the last row of the log, over since_ steps
     int64_t since_ = 0;
+    std::vector<double> due_norms_;  ///< of the blocks, from a checkpoint whose row of the log is missing
     TrainingLog log_;
+    int64_t evaluation_batch_ = 1;
+    int64_t rows_added_ = 0;  ///< to the log, in this run
+    double evaluation_seconds_ = 0, all_step_seconds_ = 0, last_loss_ = 0;
+    int64_t saved_step_ = -1;  ///< of the last checkpoint
+    double save_at_ = 0;       ///< by the clock, if not before
+    int64_t timed_from_ = -1;  ///< the step after which time counts
+    double timed_seconds_ = 0;
 };
 
 }  // namespace
@@ -338,16 +449,25 @@ Batch tensors_of(const tasks::Dataset& data, const tasks::Split& split, torch::D
             shaped(split.tokens_y, torch::kLong, {split.count, data.steps})};
 }
 
-double evaluate(Learner& learner, const Batch& split, int64_t batch) {
+double evaluate(Learner& learner, const Batch& split, int64_t batch, const Tick& tick) {
     const torch::NoGradGuard no_grad;
     const auto count = split.x.size(0);
     double sum = 0;
     for (int64_t from = 0; from < count; from += batch) {
+        if (tick) tick(from, count);
         const auto size = std::min(batch, count - from);
         const auto loss = learner.loss({split.x.narrow(0, from, size), split.y.narrow(0, from, size)}).task;
         sum += loss.item<double>() * static_cast<double>(size);
     }
     return sum / static_cast<double>(count);
+}
+
+int64_t evaluation_batch(int64_t positions, int64_t parameters, torch::Device device) {
+    // Two operations per parameter and position: 2e10 take a processor core about a second.
+    const double at_once = device.is_cuda() ? 16384 : 4096;
+    const double work = device.is_cuda() ? 1e13 : 1e10;
+    const double most = std::min(at_once, work / static_cast<double>(std::max<int64_t>(1, parameters)));
+    return std::max<int64_t>(1, static_cast<int64_t>(most / static_cast<double>(positions)));
 }
 
 TrainResult train(const tasks::Dataset& data, const TrainOptions& options, const TrainHooks& hooks) {

@@ -30,13 +30,14 @@ struct TrainingLog {
 struct TrainResult {
     int64_t steps = 0;            ///< done, in all runs together
     bool finished = false;        ///< all steps are done
-    double final_val_loss = 0;    ///< on the validation split, at the end
+    double final_val_loss = 0;    ///< on the validation split, at the end; NaN if the run was interrupted before
     double best_val_loss = 0;     ///< smallest of all rows of the log
     int64_t parameters = 0;       ///< numbers in all parameters
     int64_t core_parameters = 0;  ///< 0 where the model has no core of its own
     std::vector<std::pair<std::string, double>> measures;  ///< of Learner::measures
     TrainingLog log;                                       ///< of all runs together
-    double seconds = 0;           ///< of this run
+    double seconds = 0;             ///< of this run
+    double evaluation_seconds = 0;  ///< of these: validation losses, diagnostics and measures
     double steps_per_second = 0;  ///< only training, after the first ten steps
 };
 

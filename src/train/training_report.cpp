@@ -202,6 +202,7 @@ void write_training_file(const TrainingReport& r, const std::filesystem::path& p
     attribute("steps", static_cast<std::int64_t>(r.result.steps));
     attribute("batch", static_cast<std::int64_t>(r.batch));
     attribute("seconds", r.result.seconds);
+    attribute("evaluation_seconds", r.result.evaluation_seconds);
     attribute("final_val_loss", r.result.final_val_loss);
     for (const auto& [name, value] : r.result.measures) attribute(name, value);
     for (const auto& [name, value] : named_baselines(r.baselines)) attribute("baseline_" + name, value);
@@ -226,13 +227,15 @@ void write_training_csv(const TrainingReport& r, const std::filesystem::path& pa
 
 plot::Figure training_figure(const TrainingReport& r) {
     const double last = std::max(1.0, r.result.log.rows.back()[0]);
+    const bool interrupted = std::isnan(r.result.final_val_loss);
     plot::Figure figure;
     figure.title = fmt::format("{}, {}: {}, seed {}", r.task, r.architecture, r.model, r.seed);
     figure.panels.push_back(loss_panel(r, last));
     if (auto panel = depth_panel(r, last)) figure.panels.push_back(std::move(*panel));
     figure.caption.push_back(
-        fmt::format("{} parameters, {} steps of {} sequences; validation {:.3e} at the end; {}",
-                    r.result.parameters, r.result.steps, r.batch, r.result.final_val_loss, r.device));
+        fmt::format("{} parameters, {} steps of {} sequences; validation {:.3e} {}; {}", r.result.parameters,
+                    r.result.steps, r.batch, interrupted ? r.result.log.rows.back()[2] : r.result.final_val_loss,
+                    interrupted ? "in the last row of the log" : "at the end", r.device));
     return figure;
 }
 
@@ -256,6 +259,7 @@ nlohmann::ordered_json training_json(const TrainingReport& r) {
     object["baselines"] = std::move(baselines);
     for (const auto& [name, value] : r.result.measures) object[name] = number(value);
     object["seconds"] = number(r.result.seconds);
+    object["evaluation_seconds"] = number(r.result.evaluation_seconds);
     object["steps_per_second"] = number(r.result.steps_per_second);
     return object;
 }
@@ -263,19 +267,26 @@ nlohmann::ordered_json training_json(const TrainingReport& r) {
 std::string training_page(const TrainingReport& r) {
     std::string page = fmt::format("{}, {}: {}, {} parameters, seed {}\n", r.task, r.architecture, r.model,
                                    r.result.parameters, r.seed);
-    page += fmt::format("{} of {} steps of {} sequences, {:.1f} steps/s ({})\n\n", r.result.steps, r.steps,
-                        r.batch, r.result.steps_per_second, r.device);
+    const bool untrained = r.steps == 0;
+    page += untrained ? fmt::format("the model as it starts, untrained ({})\n", r.device)
+                      : fmt::format("{} of {} steps of {} sequences, {:.1f} steps/s ({})\n", r.result.steps, r.steps,
+                                    r.batch, r.result.steps_per_second, r.device);
+    page += fmt::format("{:.1f} s, of which evaluation {:.1f} s\n\n", r.result.seconds,
+                        r.result.evaluation_seconds);
     const auto line = [&](const std::string& name, double value) {
         page += fmt::format("  {:<34}{:>12.4g}\n", name, value);
     };
     page += fmt::format("{}, validation\n", loss_name(r));
-    line("trained", r.result.final_val_loss);
+    if (std::isnan(r.result.final_val_loss))
+        page += fmt::format("  {:<34}{:>12}\n", "trained", "interrupted");
+    else
+        line(untrained ? "untrained" : "trained", r.result.final_val_loss);
     for (const auto& [name, value] : named_baselines(r.baselines)) line(baseline_words(name), value);
     const auto beaten = named_baselines(r.baselines);
     const auto better = std::find_if(beaten.begin(), beaten.end(), [&](const auto& b) {
         return b.first != "noise_floor" && b.second < r.result.final_val_loss;
     });
-    if (better != beaten.end())
+    if (better != beaten.end() && !untrained)
         page += fmt::format("  A trivial predictor ({}) is better than the trained model.\n",
                             baseline_words(better->first));
     if (!r.result.measures.empty()) {

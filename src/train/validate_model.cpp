@@ -2,6 +2,7 @@
 
 #include "train/model_description.hpp"
 #include "jacobian/script_output.hpp"
+#include "train/host_threads.hpp"
 #include "train/measure.hpp"
 #include "jacobian/script_module.hpp"
 #include "train/trainer.hpp"
@@ -13,7 +14,6 @@
 #include <functional>
 #include <limits>
 #include <stdexcept>
-#include <thread>
 
 namespace spectra::train {
 
@@ -203,8 +203,7 @@ void measure_script(const study::ValidateRequest& r, const weightfile::TensorFil
 
 void validate_model(const study::ValidateRequest& r, const weightfile::TensorFile& file, Validation& v,
                     study::Observer& observer) {
-    at::set_num_threads(
-        r.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))));
+    use_threads(r.threads, torch::kCPU);  // decompositions are the CPU's part on a GPU too
     try {
         if (file.kind() == weightfile::Kind::torch_script)
             measure_script(r, file, v, observer);

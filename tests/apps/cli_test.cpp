@@ -1,5 +1,6 @@
 #include "h5/file.hpp"
 #include "options.hpp"
+#include "support/needs_gnuplot.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -403,6 +404,7 @@ TEST_F(Cli, WritesResultAndFigureAndSaysSo) {
 }
 
 TEST_F(Cli, DrawsTheFiguresAskedFor) {
+    SPECTRA_NEEDS_GNUPLOT();
     const auto drawn =
         run({"--mixer", "orthogonal", "--depth", "2", "--samples", "3", "--plot", "png,svg", "--out", "a b"});
     EXPECT_EQ(drawn.status, 0) << drawn.err;
@@ -537,16 +539,16 @@ TEST_F(Cli, EveryGoldenCaseIsReproduced) {
 }
 
 TEST_F(Cli, AnInterruptionKeepsFinishedSamples) {
+    // More samples than any machine draws before it sees the signal; the file shows that some are done.
     const auto result = run({"--mixer", "orthogonal", "--theory", "none", "--plot", "none", "--samples",
-                             "2000000", "--out", "i", "--json"},
-                            {.interrupt_after = 1.5});
+                             "1000000000", "--checkpoint", "0.01", "--out", "i", "--json"},
+                            {.interrupt_when = [&] { return exists("i.h5"); }});
     EXPECT_EQ(result.status, 130) << result.err;
-    EXPECT_LT(result.seconds, 60);
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 2) << result.err;
     const auto object = json::parse(result.out);
     const long samples = object["montecarlo"]["samples"];
     EXPECT_GT(samples, 0);
-    EXPECT_LT(samples, 2000000);
+    EXPECT_LT(samples, 1000000000);
     EXPECT_EQ(run({"info", "i.h5"}).status, 0);
 }
 

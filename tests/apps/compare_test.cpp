@@ -3,6 +3,7 @@
 #include "weightfile/tensor_file.hpp"
 #include "dyson/law/theory.hpp"
 #include "h5/file.hpp"
+#include "support/needs_gnuplot.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 #include "layouts/layouts.hpp"
@@ -60,6 +61,7 @@ Words with(Words words, const Words& more) {
 }
 
 TEST_F(CompareProgram, WritesOneFileTwoFiguresAndTables) {
+    SPECTRA_NEEDS_GNUPLOT();
     const auto result = compare(with(small, {"--plot", "png,svg,pdf"}));
     ASSERT_EQ(result.status, 0) << result.err;
     EXPECT_TRUE(result.err.empty()) << result.err;
@@ -88,6 +90,7 @@ TEST_F(CompareProgram, WritesOneFileTwoFiguresAndTables) {
 }
 
 TEST_F(CompareProgram, AnotherPictureComputesNothing) {
+    SPECTRA_NEEDS_GNUPLOT();
     ASSERT_EQ(compare(small).status, 0);
     const auto stamps = [&] {
         const auto file = h5::File::open_read(path("grid.h5"));
@@ -186,6 +189,7 @@ std::string layout(const std::string& name) {
 }
 
 TEST_F(CompareProgram, CheckpointsAloneAreAGridOfTheirOwn) {
+    SPECTRA_NEEDS_GNUPLOT();
     const Words files{"--checkpoints", layout("edelta_hybrid.pt") + "," + layout("deepseek.safetensors"),
                       "--samples", "20"};
     const auto result = compare(with(files, {"--plot", "svg", "--table", "csv"}));

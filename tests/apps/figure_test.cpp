@@ -6,6 +6,7 @@
 #include "h5/file.hpp"
 #include "montecarlo/run/simulate.hpp"
 #include "study/request.hpp"
+#include "support/needs_gnuplot.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -374,6 +375,7 @@ TEST_F(FigureProgram, ListsTheFiguresWithoutAName) {
 }
 
 TEST_F(FigureProgram, WritesThePictureAndItsNumbers) {
+    SPECTRA_NEEDS_GNUPLOT();
     const auto result = run({"collapse", "--mixers", "bistochastic,cayley", "--depths", "1,3", "--plot",
                              "svg,png", "--out", "picture", "--json"});
     ASSERT_EQ(result.status, 0) << result.err;

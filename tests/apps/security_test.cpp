@@ -1,5 +1,6 @@
 #include "weightfile/bytes.hpp"
 #include "h5/file.hpp"
+#include "support/needs_gnuplot.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -253,6 +254,7 @@ TEST_F(Security, ATamperedNetworkOfASweepIsComputedAgain) {
 // Permissions and links
 
 TEST_F(Security, PrivateResultsStayPrivate) {
+    SPECTRA_NEEDS_GNUPLOT();
     ASSERT_EQ(analyse({"--plot", "svg"}).status, 0);
     for (const auto* const name : {"run.h5", "run.svg"}) fs::permissions(path(name), fs::perms(0600));
     ASSERT_EQ(analyse({"--plot", "svg", "--samples", "5"}).status, 0);
@@ -261,6 +263,7 @@ TEST_F(Security, PrivateResultsStayPrivate) {
 }
 
 TEST_F(Security, WhatALinkPointsToIsNotReplacedUnasked) {
+    SPECTRA_NEEDS_GNUPLOT();
     ASSERT_EQ(analyse({"--plot", "svg"}).status, 0);
     folder_.write("precious", "mine");
     fs::remove(path("run.svg"));

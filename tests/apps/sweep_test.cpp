@@ -217,7 +217,7 @@ TEST_F(SweepProgram, GoesOnAfterAKill) {
 
 TEST_F(SweepProgram, KeepsWhatIsDoneWhenInterrupted) {
     testing::ProcessOptions options;
-    options.interrupt_after = 0.5;
+    options.interrupt_when = [&] { return parts() > 0; };
     const Words words{"--mixers", "bistochastic", "--depths", "10", "--seeds", "1:500", "--samples", "20"};
     const auto result = sweep(words, options);
     EXPECT_EQ(result.status, 130) << result.err;

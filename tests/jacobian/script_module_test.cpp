@@ -7,6 +7,7 @@
 #include "support/expect_refused.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/torch_script.hpp"
 
 namespace spectra::train {
 namespace {
@@ -74,8 +75,8 @@ const std::filesystem::path& files() {
     static const bool written = [] {
         const auto source = folder.write("write.py", script);
         const auto python =
-            spectra::testing::run_process({"/usr/bin/python3", source.string(), folder.path().string()});
-        if (python.status != 0) throw std::runtime_error("python3-torch is needed: " + python.err);
+            spectra::testing::run_process({spectra::testing::python_with_torch(), source.string(), folder.path().string()});
+        if (python.status != 0) throw std::runtime_error("write.py failed: " + python.err);
         return true;
     }();
     static_cast<void>(written);
@@ -92,7 +93,12 @@ void expect_values(const jacobian::JacobianLaw& law, const std::vector<double>& 
         EXPECT_NEAR(std::exp(law.log_values[i]), ascending[i], tolerance);
 }
 
-TEST(ScriptModule, HasTheSingularValuesOfItsWeights) {
+class ScriptModule : public ::testing::Test {
+protected:
+    void SetUp() override { SPECTRA_NEEDS_PYTHON_TORCH(); }
+};
+
+TEST_F(ScriptModule, HasTheSingularValuesOfItsWeights) {
     const jacobian::ScriptModule module(file("linear"));
     EXPECT_EQ(module.precision(), torch::kFloat);
     const auto input = jacobian::read_input(file("input"));
@@ -113,7 +119,7 @@ TEST(ScriptModule, HasTheSingularValuesOfItsWeights) {
     expect_values(single.law, {3, 4}, 1e-14);
 }
 
-TEST(ScriptModule, DifferentiatesTheWholeBatchWhereItsRowsMix) {
+TEST_F(ScriptModule, DifferentiatesTheWholeBatchWhereItsRowsMix) {
     const jacobian::ScriptModule module(file("across"));
     const auto alone = module.law(jacobian::drawn_input({1, 3}, 1), {});
     EXPECT_FALSE(alone.batched);
@@ -123,7 +129,7 @@ TEST(ScriptModule, DifferentiatesTheWholeBatchWhereItsRowsMix) {
     expect_values(pair.law, {2, 3}, 1e-14);  // mean and difference of the two
 }
 
-TEST(ScriptModule, WithoutTheMatrixIsThatOfTheMatrix) {
+TEST_F(ScriptModule, WithoutTheMatrixIsThatOfTheMatrix) {
     const jacobian::ScriptModule module(file("perceptron"));
     for (const auto& shape : {std::vector<int64_t>{1, 24}, {2, 24}}) {
         const auto input = jacobian::drawn_input(shape, 1, 3);
@@ -142,21 +148,21 @@ TEST(ScriptModule, WithoutTheMatrixIsThatOfTheMatrix) {
     }
 }
 
-TEST(ScriptModule, ThatInsistsOnSinglePrecisionIsMeasuredInIt) {
+TEST_F(ScriptModule, ThatInsistsOnSinglePrecisionIsMeasuredInIt) {
     const jacobian::ScriptModule module(file("single"));
     const auto result = module.law(jacobian::drawn_input({2}, 1), {});
     EXPECT_FALSE(result.double_precision);
     expect_values(result.law, {std::sqrt(0.5)}, 1e-6);
 }
 
-TEST(ScriptModule, OfANewerTorchIsRefusedWithBothVersions) {
+TEST_F(ScriptModule, OfANewerTorchIsRefusedWithBothVersions) {
     expect_refused([] { jacobian::ScriptModule(file("newer")); },
                    {"newer.pt: ", "format 4711", "reads up to", TORCH_VERSION});
     expect_refused([] { jacobian::ScriptModule(file("operator")); },
                    {"operator.pt: ", "aten::matmul_of_tomorrow", TORCH_VERSION});
 }
 
-TEST(ScriptModule, OtherFilesAndInputsAreRefusedInALine) {
+TEST_F(ScriptModule, OtherFilesAndInputsAreRefusedInALine) {
     expect_refused([] { jacobian::ScriptModule(file("input")); }, {"input.pt: ", "a torch.save file", "TorchScript"});
     expect_refused([] { jacobian::ScriptModule(file("missing")); }, {"missing.pt"});
     const jacobian::ScriptModule linear(file("linear"));

@@ -105,6 +105,7 @@ TEST(Layouts, MixersAreThoseThatTheModelsCodeApplies) {
 }
 
 TEST(Layouts, OfFilesThatTorchWritesNow) {
+    SPECTRA_NEEDS_PYTHON_TORCH();
     const TemporaryFolder folder;
     ASSERT_EQ(spectra::testing::run_torch_script("layouts/write_layouts.py", folder.path()), "");
     expect_files(folder.path());

@@ -3,6 +3,7 @@
 #include "report/density_figure.hpp"
 #include "report/example_report.hpp"
 #include "support/expect_refused.hpp"
+#include "support/needs_gnuplot.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -44,6 +45,7 @@ std::string failure(const std::filesystem::path& path) {
 }
 
 TEST(Gnuplot, DrawsEveryFormat) {
+    SPECTRA_NEEDS_GNUPLOT();
     const TemporaryFolder folder;
     for (const auto& report :
          {tests::isometric_report(), tests::collapsed_report(), tests::atomic_report()}) {
@@ -66,6 +68,7 @@ TEST(Gnuplot, DrawsEveryFormat) {
 }
 
 TEST(Gnuplot, DrawsEveryMarkAndDashOfAGrid) {
+    SPECTRA_NEEDS_GNUPLOT();
     const TemporaryFolder folder;
     Figure figure;
     figure.columns = 2;
@@ -96,6 +99,7 @@ TEST(Gnuplot, DrawsEveryMarkAndDashOfAGrid) {
 }
 
 TEST(Gnuplot, MinusSignsAndGreekLettersAreReal) {
+    SPECTRA_NEEDS_GNUPLOT();
     const TemporaryFolder folder;
     render_with_gnuplot(density_figure(tests::collapsed_report()), folder.path() / "a.svg");
     const std::string svg = content(folder.path() / "a.svg");
@@ -103,6 +107,7 @@ TEST(Gnuplot, MinusSignsAndGreekLettersAreReal) {
 }
 
 TEST(Gnuplot, DrawsAnEmptyReport) {
+    SPECTRA_NEEDS_GNUPLOT();
     const TemporaryFolder folder;
     report::Report report;
     report.network = tests::example_network(1);
@@ -111,6 +116,7 @@ TEST(Gnuplot, DrawsAnEmptyReport) {
 }
 
 TEST(Gnuplot, TextIsNeverACommand) {
+    SPECTRA_NEEDS_GNUPLOT();
     const TemporaryFolder folder;
     const std::string trap = (folder.path() / "trap").string();
     report::Report report = tests::isometric_report();
@@ -164,6 +170,7 @@ TEST(Gnuplot, APictureThatNeverCameIsAFailure) {
 }
 
 TEST(Gnuplot, ItsOwnComplaintIsPassedOn) {
+    SPECTRA_NEEDS_GNUPLOT();
     const TemporaryFolder folder;
     Figure figure = density_figure(tests::isometric_report());
     figure.panels[0].series[0].colour = "no colour";

@@ -3,6 +3,7 @@
 #include "report/density_figure.hpp"
 #include "report/example_report.hpp"
 #include "plot/gnuplot.hpp"
+#include "support/needs_gnuplot.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -19,6 +20,7 @@ using spectra::testing::content;
 using spectra::testing::TemporaryFolder;
 
 TEST(Matplot, DrawsTheSamePicture) {
+    SPECTRA_NEEDS_GNUPLOT();
     const TemporaryFolder folder;
     const auto collapsed = tests::collapsed_report(), isometric = tests::isometric_report();
     DensityGrid grid;

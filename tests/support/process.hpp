@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,7 @@ struct ProcessOptions {
     std::filesystem::path folder = ".";                                 ///< where it runs
     std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours
     std::optional<double> interrupt_after = {};                         ///< seconds until the signal
+    std::function<bool()> interrupt_when = {};                          ///< or a sign, looked for all the time
     std::optional<double> interrupt_again_after = {};                   ///< seconds until the second signal
     int interrupt_by = SIGINT;
     std::optional<unsigned long> largest_file = {};  ///< bytes; writes beyond fail as on a full disk
@@ -76,12 +78,17 @@ inline ProcessResult run_process(const std::vector<std::string>& command,
     close(pipes[1][1]);
 
     ProcessResult result;
+    bool signalled = false;
     std::vector<double> interrupts;
     for (const auto& at : {options.interrupt_after, options.interrupt_again_after})
         if (at) interrupts.push_back(*at);
     std::array<pollfd, 2> waiting{{{pipes[0][0], POLLIN, 0}, {pipes[1][0], POLLIN, 0}}};
     while (waiting[0].fd >= 0 || waiting[1].fd >= 0) {
         poll(waiting.data(), waiting.size(), 20);
+        if (!signalled && options.interrupt_when && options.interrupt_when()) {
+            kill(child, options.interrupt_by);
+            signalled = true;
+        }
         if (!interrupts.empty() && elapsed() >= interrupts.front()) {
             kill(child, options.interrupt_by);
             interrupts.erase(interrupts.begin());

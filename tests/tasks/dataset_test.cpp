@@ -1,6 +1,7 @@
 #include "tasks/tasks.hpp"
 #include "support/expect_refused.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -147,6 +148,31 @@ TEST(Dataset, RefusesOptionsOutOfRange) {
     expect_refused([] { made("gyroscope", std::int64_t{1} << 62); }, {"samples", "10000000"});
     expect_refused([] { made("copy", 1, 4294966296ULL); }, {"seed 4294966296", "0 to 4294966295"});
     EXPECT_NO_THROW(made("copy", 1, 4294966295ULL));
+}
+
+TEST(Dataset, ValidationSamplesKeepTheFirst) {
+    for (const char* const task : {"stability", "copy"}) {
+        SCOPED_TRACE(task);
+        const auto all = made(task, 2);
+        tasks::TaskOptions options;
+        options.samples = 2;
+        options.validation_samples = 3;
+        const auto few = make_dataset(task, options);
+        EXPECT_EQ(few.validation.count, 3);
+        EXPECT_EQ(few.train.count, all.train.count);
+        const auto expect_beginning = [](const auto& part, const auto& whole, std::int64_t size) {
+            EXPECT_EQ(static_cast<std::int64_t>(part.size()), size);
+            EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin()));
+        };
+        const auto numbers = few.tokens ? 0 : 3 * few.steps * few.dimension;
+        expect_beginning(few.validation.x, all.validation.x, numbers);
+        expect_beginning(few.validation.y, all.validation.y, numbers);
+        expect_beginning(few.validation.tokens_x, all.validation.tokens_x, few.tokens ? 3 * few.steps : 0);
+        expect_beginning(few.validation.tokens_y, all.validation.tokens_y, few.tokens ? 3 * few.steps : 0);
+        options.validation_samples = all.validation.count + 1;
+        expect_refused([&] { make_dataset(task, options); },
+                       {"`validation_samples`", fmt::format("1 to {}", all.validation.count)});
+    }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "support/temporary_folder.hpp"
+#include "support/torch_script.hpp"
 
 namespace spectra::train {
 namespace {
@@ -98,8 +99,9 @@ TEST_F(CheckpointFile, OthersAreRefused) {
 }
 
 TEST_F(CheckpointFile, PythonOpensIt) {
+    SPECTRA_NEEDS_PYTHON_TORCH();
     save_checkpoint(path_, example(400));
-    const auto command = "/usr/bin/python3 -c \"import torch; c = torch.load('" + path_.string() +
+    const auto command = spectra::testing::python_with_torch() + " -c \"import torch; c = torch.load('" + path_.string() +
                          "'); assert c['iter_num'] == 400 and c['model']['a.weight'].shape == (3, 2)\"";
     EXPECT_EQ(std::system(command.c_str()), 0);
 }

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "support/needs_gnuplot.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/models/transformer.hpp"
@@ -44,10 +45,9 @@ TEST(TrainRequest, RefusesContradictions) {
 
 class TrainProgram : public ::testing::Test {
 protected:
-    testing::ProcessResult run(const Words& words) {
+    testing::ProcessResult run(const Words& words, testing::ProcessOptions options = {}) {
         Words all{SPECTRA_BINARY, "train"};
         all.insert(all.end(), words.begin(), words.end());
-        testing::ProcessOptions options;
         options.folder = folder_.path();
         return testing::run_process(all, options);
     }
@@ -78,6 +78,7 @@ protected:
 };
 
 TEST_F(TrainProgram, WritesEverythingAndSaysSo) {
+    SPECTRA_NEEDS_GNUPLOT();
     const auto result = run(small({"--out", "run"}));
     ASSERT_EQ(result.status, 0) << result.err;
     const auto object = json::parse(result.out);
@@ -118,6 +119,56 @@ TEST_F(TrainProgram, AnotherRunsCheckpointIsRefusedBySayingWhatDiffers) {
     const auto result = run(small({"--out", "run", "--plot", "none", "--resume", "--lr", "0.5"}));
     EXPECT_EQ(result.status, 2) << result.err;
     EXPECT_NE(result.err.find("different run: lr 0.001 there, 0.5 here"), std::string::npos) << result.err;
+}
+
+TEST_F(TrainProgram, WritesTheModelAsItStarts) {
+    const auto result = run({"near-pi-single", "--architecture", "mhc", "--layers", "1", "--channels", "16", "--samples",
+                             "16", "--steps", "0", "--threads", "1", "--out", "run", "--json"});
+    ASSERT_EQ(result.status, 0) << result.err;
+    const auto object = json::parse(result.out);
+    EXPECT_EQ(object["steps"], 0);
+    EXPECT_TRUE(object["final_val_loss"].is_number());
+    EXPECT_EQ(object["files"], (Words{"run.ckpt", "run.h5", "run.csv"}));
+    EXPECT_EQ(folder_.entries(), 3U);
+    const auto lines = testing::content(folder_.path() / "run.csv");
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2) << lines;  // names, and step 0
+
+    testing::ProcessOptions options;
+    options.folder = folder_.path();
+    const auto validated = testing::run_process(
+        {SPECTRA_BINARY, "validate", "run.ckpt", "--inputs", "1", "--plot", "none", "--threads", "1", "--json"}, options);
+    EXPECT_LE(validated.status, 1) << validated.err;
+    EXPECT_NE(validated.out.find("untrained, for near-pi-single"), std::string::npos) << validated.out;
+}
+
+TEST_F(TrainProgram, UsesAsManyThreadsAsTheEnvironmentAllows) {
+    testing::ProcessOptions options;
+    options.environment = {{"OMP_NUM_THREADS", "3"}};
+    Words words{"near-pi-single", "--architecture", "gpt",  "--layers", "1",     "--channels",           "16", "--samples",
+                "4",              "--steps",        "0",    "--device", "cpu",   "--validation-samples", "2",  "--json",
+                "--out",          "run"};
+    const auto environment = run(words, options);
+    ASSERT_EQ(environment.status, 0) << environment.err;
+    EXPECT_EQ(json::parse(environment.out)["device"], "cpu, 3 threads");
+    words.insert(words.end(), {"--threads", "1"});
+    EXPECT_EQ(json::parse(run(words, options).out)["device"], "cpu, 1 thread");
+}
+
+TEST_F(TrainProgram, ValidatesOnAsManySequencesAsAskedFor) {
+    const Words few{"--out", "run", "--plot", "none", "--validation-samples", "5", "--stop-after", "3"};
+    const auto first = run(small(few));
+    ASSERT_EQ(first.status, 0) << first.err;
+    const auto object = json::parse(first.out);
+    EXPECT_GT(object["evaluation_seconds"], 0);
+    EXPECT_LT(object["evaluation_seconds"], object["seconds"]);
+    const auto all = run(small({"--out", "run", "--plot", "none", "--resume"}));
+    EXPECT_EQ(all.status, 2) << all.err;
+    EXPECT_NE(all.err.find("different run: validation_samples 5 there, not given here"), std::string::npos) << all.err;
+    EXPECT_EQ(run(small({"--out", "run", "--plot", "none", "--validation-samples", "5", "--resume"})).status, 0);
+
+    const auto many = run(small({"--out", "many", "--validation-samples", "501"}));
+    EXPECT_EQ(many.status, 2) << many.err;
+    EXPECT_NE(many.err.find("--validation-samples 501; must be 1 to 500"), std::string::npos) << many.err;
 }
 
 TEST_F(TrainProgram, ATruncatedCheckpointIsRefusedAndKept) {

@@ -54,6 +54,16 @@ void expect_same(const std::vector<double>& a, const std::vector<double>& b) {
     }
 }
 
+void expect_same(const TrainingLog& a, const TrainingLog& b) {
+    ASSERT_EQ(a.rows.size(), b.rows.size());
+    for (std::size_t i = 0; i < a.rows.size(); ++i) {
+        expect_same(a.rows[i], b.rows[i]);
+        ASSERT_EQ(a.diagnostics[i].size(), b.diagnostics[i].size());
+        for (std::size_t k = 0; k < a.diagnostics[i].size(); ++k)
+            expect_same(a.diagnostics[i][k].values, b.diagnostics[i][k].values);
+    }
+}
+
 // Stopped at a row of the log, between two, and twice: bit for bit the run that was never stopped.
 TEST(Trainer, ResumedEqualsUninterrupted) {
     const spectra::testing::TemporaryFolder folder;
@@ -82,13 +92,7 @@ TEST(Trainer, ResumedEqualsUninterrupted) {
                 continue;
             }
             EXPECT_EQ(result.final_val_loss, expected.final_val_loss);
-            ASSERT_EQ(result.log.rows.size(), expected.log.rows.size());
-            for (std::size_t i = 0; i < expected.log.rows.size(); ++i) {
-                expect_same(result.log.rows[i], expected.log.rows[i]);
-                ASSERT_EQ(result.log.diagnostics[i].size(), expected.log.diagnostics[i].size());
-                for (std::size_t k = 0; k < expected.log.diagnostics[i].size(); ++k)
-                    expect_same(result.log.diagnostics[i][k].values, expected.log.diagnostics[i][k].values);
-            }
+            expect_same(result.log, expected.log);
         }
         const auto a = load_checkpoint(whole.checkpoint), b = load_checkpoint(parts.checkpoint);
         for (const auto& [name, tensor] : a.model)
@@ -96,6 +100,110 @@ TEST(Trainer, ResumedEqualsUninterrupted) {
         EXPECT_TRUE(torch::equal(a.first_moment, b.first_moment));
         EXPECT_TRUE(torch::equal(a.second_moment, b.second_moment));
     }
+}
+
+/// Interrupts a run during the evaluation `what` at a step.
+TrainHooks stopped_in(std::string what, int64_t step, bool& stop) {
+    stop = false;
+    TrainHooks hooks;
+    hooks.evaluating = [=, &stop](const Evaluation& e) { stop = stop || (e.what == what && e.step == step); };
+    hooks.interrupted = [&stop] { return stop; };
+    return hooks;
+}
+
+// The row of the log that was not completed is made on resuming, with the gradients that are gone by then.
+TEST(Trainer, AnInterruptedEvaluationIsRepeated) {
+    const spectra::testing::TemporaryFolder folder;
+    const auto data = little("stability", 24);
+    auto options = small_run("gpt");
+    const auto expected = train(data, options);
+    options.checkpoint = folder.path() / "run.ckpt";
+    bool stop = false;
+    const auto stopped = train(data, options, stopped_in("diagnostics", 8, stop));
+    EXPECT_EQ(stopped.steps, 8);
+    EXPECT_TRUE(std::isnan(stopped.final_val_loss));
+    EXPECT_TRUE(stopped.measures.empty());
+    EXPECT_EQ(stopped.log.rows.size(), 2U);  // steps 0 and 4
+    options.resume = true;
+    const auto again = train(data, options, stopped_in("diagnostics", 8, stop));
+    EXPECT_EQ(again.steps, 8);
+    const auto resumed = train(data, options);
+    EXPECT_EQ(resumed.final_val_loss, expected.final_val_loss);
+    EXPECT_EQ(resumed.measures, expected.measures);
+    expect_same(resumed.log, expected.log);
+}
+
+TEST(Trainer, InterruptedBeforeTheFirstStepItWritesNothing) {
+    const spectra::testing::TemporaryFolder folder;
+    auto options = small_run("gpt");
+    options.checkpoint = folder.path() / "run.ckpt";
+    bool stop = false;
+    const auto result = train(little("stability", 8), options, stopped_in("validation", 0, stop));
+    EXPECT_TRUE(result.log.rows.empty());
+    EXPECT_EQ(folder.entries(), 0U);
+}
+
+// With --batch 1, an evaluation in batches of one would take minutes.
+TEST(Trainer, EvaluatesInBatchesOfItsOwn) {
+    auto options = small_run("gpt");
+    options.batch = 1;
+    std::map<std::string, int> parts;
+    TrainHooks hooks;
+    hooks.evaluating = [&](const Evaluation& e) {
+        if (e.step == 0) ++parts[std::string(e.what)];
+        EXPECT_TRUE(e.what != "validation" || e.total == 16) << e.total;
+    };
+    const auto result = train(little("stability", 8), options, hooks);
+    EXPECT_EQ(parts["validation"], 1);
+    EXPECT_EQ(parts["diagnostics"], 4);  // sublayers
+    EXPECT_GT(result.evaluation_seconds, 0);
+    EXPECT_LT(result.evaluation_seconds, result.seconds);
+
+    EXPECT_EQ(evaluation_batch(255, 1'800'000, torch::kCPU), 16);
+    EXPECT_EQ(evaluation_batch(255, 100'000'000, torch::kCPU), 1);
+    EXPECT_GE(evaluation_batch(255, 1'800'000, torch::kCUDA), 64);
+}
+
+// A step takes 25 s by this clock: after 60 s there is a checkpoint, without any row of the log.
+TEST(Trainer, SavesAfterAMinuteWhateverTheLog) {
+    const spectra::testing::TemporaryFolder folder;
+    const auto data = little("stability", 24);
+    auto options = small_run("gpt");
+    options.log_every = 100;
+    const auto expected = train(data, options);
+    options.checkpoint = folder.path() / "run.ckpt";
+    double seconds = 0;
+    std::vector<int64_t> saved;  // the step of the checkpoint, seen at the end of each step
+    TrainHooks hooks;
+    hooks.clock = [&] { return seconds; };
+    hooks.progress = [&](const Progress& p) {
+        seconds = 25.0 * static_cast<double>(p.step);
+        saved.push_back(std::filesystem::exists(options.checkpoint) ? load_checkpoint(options.checkpoint).step : 0);
+        if (p.step == 8) throw std::runtime_error("killed");
+    };
+    EXPECT_THROW(train(data, options, hooks), std::runtime_error);
+    EXPECT_EQ(saved, (std::vector<int64_t>{0, 0, 0, 3, 3, 3, 6, 6}));
+    options.resume = true;
+    const auto resumed = train(data, options);
+    EXPECT_EQ(resumed.final_val_loss, expected.final_val_loss);
+    expect_same(resumed.log, expected.log);
+}
+
+// An evaluation that takes minutes does not postpone the checkpoint.
+TEST(Trainer, SavesDuringALongEvaluation) {
+    const spectra::testing::TemporaryFolder folder;
+    auto options = small_run("gpt");
+    options.checkpoint = folder.path() / "run.ckpt";
+    double seconds = 0;
+    TrainHooks hooks;
+    hooks.clock = [&] { return seconds; };
+    hooks.evaluating = [&](const Evaluation& e) {
+        if (e.step != 4) return;
+        seconds += 100;
+        if (e.what == "diagnostics" && e.done == 1) throw std::runtime_error("killed");
+    };
+    EXPECT_THROW(train(little("stability", 24), options, hooks), std::runtime_error);
+    EXPECT_EQ(load_checkpoint(options.checkpoint).step, 4);
 }
 
 TEST(Trainer, AnotherRunsCheckpointIsRefused) {

@@ -7,6 +7,7 @@
 
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/torch_script.hpp"
 #include "train/checkpoint_file.hpp"
 
 /// The command validate for models that are run.
@@ -126,10 +127,11 @@ TEST_F(ValidateProgram, WholeSequencesAndMistakes) {
 }
 
 TEST_F(ValidateProgram, AnyScriptedModule) {
+    SPECTRA_NEEDS_PYTHON_TORCH();
     testing::ProcessOptions options;
     options.folder = folder_.path();
     const auto python = testing::run_process(
-        {"/usr/bin/python3", "-c",
+        {testing::python_with_torch(), "-c",
          "import torch\n"
          "torch.manual_seed(1)\n"
          "m = torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.Tanh(), torch.nn.Linear(6, 6))\n"
@@ -173,6 +175,7 @@ TEST_F(ValidateProgram, AnyScriptedModule) {
 class HostileScript : public ValidateProgram {
 protected:
     void SetUp() override {
+        SPECTRA_NEEDS_PYTHON_TORCH();
         folder_.write("write.py", R"py(
 import importlib, sys, torch
 sys.path.insert(0, '.')
@@ -210,7 +213,7 @@ module('state', 'pass', loaded='''
         folder_.write("secret", "1234");
         testing::ProcessOptions options;
         options.folder = folder_.path();
-        const auto python = testing::run_process({"/usr/bin/python3", "write.py"}, options);
+        const auto python = testing::run_process({testing::python_with_torch(), "write.py"}, options);
         ASSERT_EQ(python.status, 0) << python.err;
     }
     testing::ProcessResult validate(const std::string& file, const Words& more = {},

@@ -84,6 +84,7 @@ TEST(TensorFile, FilesThatTorchWroteHoldWhatItSays) {
 }
 
 TEST(TensorFile, FilesThatTorchWritesNow) {
+    SPECTRA_NEEDS_PYTHON_TORCH();
     const TemporaryFolder folder;
     ASSERT_EQ(spectra::testing::run_torch_script("weightfile/write_checkpoints.py", folder.path()), "");
     expect_files(folder.path(), 12);

@@ -1,0 +1,25 @@
+# spectra_find_python(VARIABLE MODULE): the python3 that has a module, the one on the search path before the system's
+# own; empty if neither has it. The module is looked for, not imported: Torch takes seconds.
+function(spectra_find_python variable module)
+    if(DEFINED CACHE{${variable}} AND NOT "$CACHE{${variable}}" STREQUAL "")
+        return()
+    endif()
+    find_program(SPECTRA_PYTHON3 python3)
+    mark_as_advanced(SPECTRA_PYTHON3)
+    set(found "")
+    foreach(python IN ITEMS "${SPECTRA_PYTHON3}" /usr/bin/python3)
+        if(found OR NOT EXISTS "${python}")
+            continue()
+        endif()
+        execute_process(COMMAND "${python}" -c
+            "import importlib.util, sys; sys.exit(importlib.util.find_spec('${module}') is None)"
+            RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+        if(missing EQUAL 0)
+            set(found "${python}")
+        endif()
+    endforeach()
+    set(${variable} "${found}" CACHE FILEPATH "A python3 that has the module ${module}; tests that need it are skipped without" FORCE)
+    if(NOT found)
+        message(STATUS "No python3 has the module ${module}: tests that need it will be skipped, and named by ctest")
+    endif()
+endfunction()
