@@ -105,9 +105,9 @@ std::vector<std::complex<double>> omega_from_numpy(const std::string& where, con
     const auto array = read_numpy(where, path, "omega");
     const auto& shape = array.shape;
     if (array.complex ? shape.size() != 1 : shape.size() != 2 || shape[1] != 2)
-        throw std::invalid_argument(fmt::format("{}: has {} numbers of shape {}; must be K complex numbers, or K×2 real ones",
-                                                where, array.complex ? "complex" : "real",
-                                                weightfile::shape_text(shape)));
+        throw std::invalid_argument(
+            fmt::format("{}: has {} numbers of shape {}; must be K complex numbers, or K×2 real ones", where,
+                        array.complex ? "complex" : "real", weightfile::shape_text(shape)));
     std::vector<std::complex<double>> points;
     for (std::size_t k = 0; k < array.values.size(); k += 2)
         points.push_back(checked_omega({array.values[k], array.values[k + 1]},
@@ -241,9 +241,9 @@ Table to_table(const std::string& option, const std::string& file, const std::st
     auto array = read_numpy(where, file, wanted);
     const auto& shape = array.shape;
     if (array.complex || array.values.empty() || (shape.size() != 1 && shape.size() != 2))
-        throw std::invalid_argument(fmt::format("{}: has {} numbers of shape {}; must be real numbers: one row, or one per layer",
-                                                where, array.complex ? "complex" : "real",
-                                                weightfile::shape_text(shape)));
+        throw std::invalid_argument(
+            fmt::format("{}: has {} numbers of shape {}; must be real numbers: one row, or one per layer", where,
+                        array.complex ? "complex" : "real", weightfile::shape_text(shape)));
     for (std::size_t k = 0; k < array.values.size(); ++k)
         if (!std::isfinite(array.values[k]))
             throw std::invalid_argument(

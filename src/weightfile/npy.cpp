@@ -236,7 +236,8 @@ NumpyArray read_npy(Bytes file, const std::string& where) {
         tensor.shape.push_back(2);
         tensor.strides.push_back(1);
     }
-    return {shape, *count == 0 ? std::vector<double>{} : widened<double>(tensor, content, type.big_endian), type.complex};
+    if (*count == 0) return {shape, {}, type.complex};
+    return {shape, widened<double>(tensor, content, type.big_endian), type.complex};
 }
 
 NumpyArray read_npz(Bytes file, const std::string& where, std::string_view wanted) {

@@ -120,7 +120,7 @@ TEST(Npy, TheLengthMustBeWhatTheHeaderDeclares) {
 }
 
 TEST(Npy, DamagedHeadersAreRefused) {
-    refused(npy(""), {"damaged NumPy header"});
+    refused(npy("        "), {"damaged NumPy header"});
     refused(npy("{'descr': '<f8', 'fortran_order': False}"), {"must all be present"});
     refused(npy("{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': ()}"), {"duplicate key 'descr'"});
     refused(npy("{'descr': '<f8', 'fortran_order': None, 'shape': ()}"), {"True or False"});
@@ -133,7 +133,7 @@ TEST(Npy, DamagedHeadersAreRefused) {
 }
 
 TEST(Npy, AnArchiveThatDeclaresMoreThanTheLimitIsRefused) {
-    std::string file = tests::zip({{"mixers.npy", npy(header("<f8", "(1,)"), std::string(8, '\0'))}});
+    std::string file = tests::zip({{"mixers.npy", npy(header("<f8", "(1,)"), std::string(8, '\0')), 8}});
     const auto directory = file.rfind("PK\x01\x02");
     file.replace(directory + 24, 4, tests::little(0x7FFFFFFF, 4));
     refused(file, {"'mixers.npy'", "at most"});

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes data/npy with NumPy (1.24.2): tests/weightfile/write_npy.py
 
-Every array of numbers is 0, 1, …, 5 as 2x3 unless its name says otherwise. tests/weightfile/npy_test.cpp has the values.
+Every array of numbers is 0, 1, …, 5 as 2x3 unless its name says otherwise. npy_test.cpp has the values.
 """
 
 import os
