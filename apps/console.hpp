@@ -41,14 +41,14 @@ bool ask(std::string_view question);
 /// Columns of the terminal on standard output, within 80 to 100; 100 if there is none.
 int page_columns();
 
-/// Standard output is a terminal that is not dumb, and NO_COLOR is not set.
+/// Standard output is a terminal, TERM is set and not dumb, and NO_COLOR is not set.
 bool use_colour();
 
 /// "850 ms", "12 s", "3 min 20 s", "2 h 5 min".
 std::string duration_text(double seconds);
 
 /// What is going on, in one line of standard error that is rewritten in place; prints nothing if that is
-/// not a terminal. The destructor clears the line.
+/// not a terminal, or if TERM is dumb or not set. The destructor clears the line.
 class Progress final : public study::Observer {
 public:
     explicit Progress(bool wanted);
@@ -71,9 +71,11 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     void show(const std::string& line);
+    /// What empties the line: an escape code, or blanks where NO_COLOR asks for plain text.
+    std::string erased() const;
 
     bool visible_;
-    bool shown_ = false;
+    std::size_t shown_ = 0;  ///< bytes on the line
     std::string prefix_, stage_;
     Clock::time_point stage_began_, last_shown_;
 };

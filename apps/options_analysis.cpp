@@ -267,17 +267,20 @@ void add_simulation_options(CLI::App& app, Request& r) {
         });
 }
 
-/// `figures`: also add the options for figures and threads.
-void add_output_options(CLI::App& app, Request& r, const std::string& stem, bool figures) {
+void add_output_options(CLI::App& app, Request& r, const std::string& stem, const std::string& threads) {
     const OptionGroup add(app, "Output");
-    add("--out", "STEM", stem, figures ? "writes STEM.h5 and STEM.png" : "writes STEM.h5",
+    add("--out", "STEM", stem, "writes STEM.h5 and STEM.png",
         [&r](const auto&, const auto& text) { r.out = text; });
     add.flag("--force", "replace files not written by spectra", r.force);
-    if (figures) add.plot(r.plots);
+    add.plot(r.plots);
+    add("--size", "page|column", "page",
+        "of the figure: as wide as the page, or as one of two columns, its panels below each other",
+        [&r](const auto& name, const auto& text) {
+            r.column = to_choice(name, text, {"page", "column"}) == "column";
+        });
     add.flag("--json", "print one JSON object and nothing else", r.json);
-    if (figures)
-        add("--threads", "N", "all", "threads to use; results do not depend on it",
-            [&r](const auto& name, const auto& text) { r.threads = to_int(name, text, 1, 4096); });
+    add("--threads", "N", "all", threads,
+        [&r](const auto& name, const auto& text) { r.threads = to_int(name, text, 1, 4096); });
     add.flag("--quiet", "print errors only (and the --json output)", r.quiet);
 }
 
@@ -290,7 +293,8 @@ void add_options(CLI::App& app, Request& request) {
     add_theory_options(app, request);
     add_design_options(app, request);
     add_simulation_options(app, request);
-    add_output_options(app, request, "spectra-<mixer>-L<depth>", true);
+    add_output_options(app, request, "spectra-<mixer>-L<depth>",
+                       "threads to use; results do not depend on it");
 }
 
 void add_options(CLI::App& app, DepthLimitRequest& request) {
@@ -320,7 +324,8 @@ void add_options(CLI::App& app, DepthLimitRequest& request) {
     add_network_options(app, request.network, false);
     add_family_options(app, request.network);
     add_branch_options(app, request.network);
-    add_output_options(app, request.network, "spectra-depth-limit-<mixer>", false);
+    add_output_options(app, request.network, "spectra-depth-limit-<mixer>",
+                       "threads for the draws of --average; results do not depend on it");
 }
 
 }  // namespace spectra::cli

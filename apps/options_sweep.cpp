@@ -109,11 +109,11 @@ std::vector<std::string> to_checkpoints(const std::string& option, const std::st
 
 /// Options of the analysis that a grid replaces with a list, or that do not apply to many networks at once.
 constexpr const char* replaced[] = {"--mixer", "--depth", "--streams", "--width", "--seed",   "--branch",
-                                    "--noise", "--model", "--mixers",  "--plot",  "--resume", "--out"};
+                                    "--noise", "--model", "--mixers",  "--plot",  "--resume", "--out", "--size"};
 
 /// Results do not depend on these.
 constexpr const char* without_effect[] = {"--out",  "--force", "--json",  "--quiet",  "--threads",
-                                          "--help", "--plot",  "--table", "--palette"};
+                                          "--help", "--plot",  "--table", "--palette", "--size"};
 
 void add_grid_options(CLI::App& app, SweepRequest& r) {
     const OptionGroup add(app, "Grid");

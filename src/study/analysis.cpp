@@ -4,6 +4,7 @@
 #include "dyson/ask/mixer_average.hpp"
 #include "dyson/ask/sensitivity.hpp"
 #include "dyson/law/theory.hpp"
+#include "montecarlo/run/fingerprint.hpp"
 #include "montecarlo/run/simulate.hpp"
 #include "parallel/launch.hpp"
 #include "report/density_figure.hpp"
@@ -116,9 +117,14 @@ void compute(const Request& request, const Analysis& analysis, Observer& observe
     report.expected = montecarlo::expected_distance(report.network, expecting);
 }
 
-void draw_figures(const std::vector<std::filesystem::path>& paths, report::Report& report, Observer& observer) {
+void draw_figures(const std::vector<std::filesystem::path>& paths, bool column, report::Report& report,
+                  Observer& observer) {
     if (paths.empty() || (report.theories.empty() && !report.simulation)) return;
-    draw_or_warn(observer, [&] { render_all(report::density_figure(report), paths, report.files); });
+    draw_or_warn(observer, [&] {
+        auto figure = report::density_figure(report);
+        if (column) plot::fit_column(figure);
+        render_all(figure, paths, report.files);
+    });
 }
 
 /// The network with draw k of its mixers, k = 1, 2, …: those of the samples where `redrawn` is set.
@@ -215,13 +221,19 @@ std::optional<report::Report> analyse(const Request& request, const std::string&
         part.provenance = origin;
         report::write_result_file(part, files.result);
     };
-    report::Report report = compute(request, std::move(analysis), observer);
+    report::Report report = [&] {
+        try {
+            return compute(request, std::move(analysis), observer);
+        } catch (const montecarlo::OtherSamples& error) {
+            throw OtherRun(error.what(), files.result.string(), report::read_provenance(files.result).command);
+        }
+    }();
     report.provenance = origin;
     observer.stage("writing");
     report::write_result_file(report, files.result);
     report.files.push_back(files.result.string());
     observer.stage("drawing");
-    draw_figures(files.figures, report, observer);
+    draw_figures(files.figures, request.column, report, observer);
     return report;
 }
 

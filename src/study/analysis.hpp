@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spectra::study {
@@ -32,10 +34,19 @@ Analysis prepare(const Request& request);
 /// Everything asked for, until the observer stops it, and the comparison; the provenance stays empty.
 report::Report compute(const Request& request, Analysis analysis, Observer& observer);
 
+/// The samples to continue belong to another run.
+struct OtherRun : std::invalid_argument {
+    OtherRun(const std::string& what, std::string where, std::string how)
+        : std::invalid_argument(what), file(std::move(where)), command(std::move(how)) {}
+    std::string file;     ///< that holds them
+    std::string command;  ///< that made it
+};
+
 /// Theory and simulation of one network, written to its result file and drawn. `command` goes into the file.
 /// Started several times (mpirun, srun), the processes share the work and the first returns the report, the others
 /// nothing. Throws std::invalid_argument before anything is
-/// computed or written, and Stopped where the observer stops it before that.
+/// computed or written (OtherRun where samples cannot be continued), and Stopped where the observer stops it
+/// before that.
 std::optional<report::Report> analyse(const Request& request, const std::string& command, Observer& observer);
 
 /// Of a run of this version, now.

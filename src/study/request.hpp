@@ -83,6 +83,7 @@ struct Request {
     std::optional<std::string> out;  ///< stem of the files to write
     bool force = false;  ///< replace files not written by spectra
     std::vector<std::string> plots{"png"};  ///< formats of the figures
+    bool column = false;  ///< figures as wide as one of two columns of a page
     bool json = false;  ///< for programs: print JSON
     bool quiet = false;  ///< for programs: print errors only
     int threads = 0;  ///< 0: all

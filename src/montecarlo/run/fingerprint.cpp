@@ -130,16 +130,16 @@ void check_same(const std::string& own, const std::string& other, const std::str
         if (there[k].name != name) break;
         if (others == value) continue;
         if (name == "mixers" || name == "branch")
-            throw std::invalid_argument("the network's " + name +
+            throw OtherSamples("the network's " + name +
                                         (name == "branch" ? " differs from that" : " differ from those") +
                                         " " + where);
         if (name == "redrawn")
-            throw std::invalid_argument("mixers are " + drawn(value) + "; " + where + " they are " +
+            throw OtherSamples("mixers are " + drawn(value) + "; " + where + " they are " +
                                         drawn(others) +
                                         (value != "no" && others != "no" ? " by a different recipe" : ""));
-        throw std::invalid_argument(name + " is " + value + "; " + where + " it is " + others);
+        throw OtherSamples(name + " is " + value + "; " + where + " it is " + others);
     }
-    throw std::invalid_argument("unknown description of the draws " + where + ": \"" + other + "\"");
+    throw OtherSamples("unknown description of the draws " + where + ": \"" + other + "\"");
 }
 
 }  // namespace spectra::montecarlo

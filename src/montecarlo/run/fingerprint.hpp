@@ -2,6 +2,7 @@
 
 #include "montecarlo/run/simulation.hpp"
 
+#include <stdexcept>
 #include <string>
 
 namespace spectra::montecarlo {
@@ -12,7 +13,12 @@ namespace spectra::montecarlo {
 std::string fingerprint(const Network& network, const Options& options, const std::string& precision,
                         const std::string& device);
 
-/// Throws std::invalid_argument, naming the first difference, if `own` and `other` do not describe the same
+/// Samples that were made in another way.
+struct OtherSamples : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+/// Throws OtherSamples, naming the first difference, if `own` and `other` do not describe the same
 /// samples; `where` names the other in the message: "in the saved samples".
 void check_same(const std::string& own, const std::string& other, const std::string& where);
 
