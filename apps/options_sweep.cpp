@@ -113,7 +113,7 @@ constexpr const char* replaced[] = {"--mixer", "--depth", "--streams", "--width"
 
 /// Results do not depend on these.
 constexpr const char* without_effect[] = {"--out",  "--force", "--json",  "--quiet",  "--threads",
-                                          "--help", "--plot",  "--table", "--palette", "--size"};
+                                          "--help", "--plot",  "--table", "--palette", "--size", "--config"};
 
 void add_grid_options(CLI::App& app, SweepRequest& r) {
     const OptionGroup add(app, "Grid");

@@ -115,8 +115,8 @@ TEST_F(Resume, RefusesOtherSamples) {
         EXPECT_EQ(result.status, 2);
         EXPECT_NE(result.err.find(why), std::string::npos) << result.err;
     };
-    refused({"--out", "part", "--resume", "--seed", "2"}, "seed is 2; in the saved samples it is 1");
-    refused({"--out", "part", "--resume", "--noise", "0.1"}, "branch");
+    refused({"--out", "part", "--resume", "--seed", "2"}, "part.h5 was made with --seed 1 (the default), now 2;");
+    refused({"--out", "part", "--resume", "--noise", "0.1"}, "--noise 0.05 (the default), now 0.1");
     folder_.write("other.h5", "not HDF5");
     refused({"--out", "other", "--resume", "--force"}, "other.h5");
 }
@@ -146,6 +146,28 @@ TEST_F(Resume, AnInterruptionBeforeAnythingIsComputedChangesNothing) {
     EXPECT_EQ(result.status, 130) << result.err;
     EXPECT_NE(result.err.find("files are unchanged"), std::string::npos) << result.err;
     EXPECT_EQ(testing::content(folder_.path() / "run.h5"), before);
+}
+
+TEST_F(Resume, NamesTheOptionThatDiffersAndBothValues) {
+    const auto with = [&](const Words& more) {
+        Words words{"--mixer", "cayley", "--depth", "2", "--width", "2", "--samples", "4", "--theory", "none",
+                    "--plot",  "none",   "--out",   "a", "--quiet"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run(words);
+    };
+    ASSERT_EQ(with({"--seed", "3"}).status, 0);
+    const auto refused = [&](const Words& more, const std::string& what) {
+        Words words = more;
+        words.emplace_back("--resume");
+        const auto result = with(words);
+        EXPECT_EQ(result.status, 2);
+        EXPECT_NE(result.err.find("a.h5 was made with " + what), std::string::npos) << result.err;
+    };
+    refused({"--seed", "3", "--noise", "0.5"}, "--noise 0.05 (the default), now 0.5");
+    refused({"--seed", "4"}, "--seed 3, now 4");
+    refused({"--logit-scale=2"}, "--seed 3, now 1 (the default), --logit-scale 1 (the default), now 2");
+    refused({"--seed", "3", "--sigma2", "0.1"}, "--sigma2 not given, now 0.1");
+    EXPECT_EQ(with({"--seed", "3", "--noise", "0.05", "--resume"}).status, 0) << "the default, spelled out";
 }
 
 }  // namespace
