@@ -2,6 +2,7 @@
 
 #include "analyse.hpp"
 #include "completion.hpp"
+#include "config.hpp"
 #include "console.hpp"
 #include "depth_limit.hpp"
 #include "exit_status.hpp"
@@ -11,9 +12,11 @@
 #include "man.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "option_group.hpp"
 #include "options.hpp"
 #include "sweep.hpp"
 #include "values.hpp"
+#include "study/analysis.hpp"
 #include "study/version.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +25,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -41,6 +46,8 @@ struct CommandLine {
     TrainRequest train_request;
     study::ValidateRequest validate_request;
     std::string info_file, shell, page;
+    std::optional<std::string> config;  ///< a file of options
+    bool info_config = false;
     CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, figure.",
                  "spectra"};
     CLI::App* depth = nullptr;
@@ -59,6 +66,7 @@ struct CommandLine {
         app.require_subcommand(0, 1);
         app.set_help_flag();
         add_options(app, request);
+        add_config(app);
         app.set_help_flag("--help,-h", "this page")->group("About");
         app.set_version_flag(
                "--version",
@@ -72,18 +80,23 @@ struct CommandLine {
 
         compare = add_command("compare", "mixers × depths in one figure and one file");
         add_options(*compare, compare_request);
+        add_config(*compare);
         figure = add_command("figure", "other pictures of theory, simulation and training");
         add_options(*figure, figure_request);
         depth = add_command("depth-limit", "how deep a mixer can go");
         add_options(*depth, depth_request);
+        add_config(*depth);
         sweep = add_command("sweep", "a grid of networks, restartable");
         add_options(*sweep, sweep_request);
+        add_config(*sweep);
         train = add_command("train", "train a model, write checkpoints and a log");
         add_options(*train, train_request);
         validate = add_command("validate", "measure a trained model's isometry against theory");
         add_options(*validate, validate_request);
         info = add_command("info", "describe a result file");
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
+        info->add_flag("--config", info_config, "print the options that made it as a file for --config")
+            ->group("Output");
         completion = add_command("completion", "print a shell completion script");
         completion->add_option("SHELL", shell, "the shell")->type_name("bash|zsh");
         man = add_command("man", "print the manual page of spectra or of one command");
@@ -100,7 +113,20 @@ struct CommandLine {
         return names;
     }
 
+    /// Null for the program itself.
+    const CLI::App* command() const {
+        const auto parsed = app.get_subcommands();
+        return parsed.empty() ? nullptr : parsed.front();
+    }
+
 private:
+    void add_config(CLI::App& target) {
+        const OptionGroup add(target, "Configuration");
+        add("--config", "FILE.toml", "",
+            "read options from this file; those on the command line override it (spectra info --config writes one)",
+            [this](const auto&, const auto& text) { config = text; });
+    }
+
     CLI::App* add_command(const std::string& name, const std::string& description) {
         auto* const command = app.add_subcommand(name, description);
         command->allow_extras();
@@ -136,8 +162,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
 }
 
 void refuse_extras(const CommandLine& line) {
-    const auto parsed = line.app.get_subcommands();
-    const CLI::App* const command = parsed.empty() ? nullptr : parsed.front();
+    const CLI::App* const command = line.command();
     for (const auto& word : line.app.remaining()) refuse_word(line, line.app, word);
     if (command == nullptr) return;
     for (const auto& word : command->remaining()) refuse_word(line, *command, word);
@@ -187,7 +212,7 @@ int dispatch(CommandLine& line, const study::Invocation& invocation, char** argu
     if (line.info->parsed()) {
         if (line.info_file.empty())
             throw std::invalid_argument("info: no file given; use spectra info FILE.h5");
-        return info(line.info_file);
+        return line.info_config ? info_config(line.info_file, line.app) : info(line.info_file);
     }
     if (line.completion->parsed()) {
         print(completion_script(line.app, line.shell));
@@ -200,26 +225,6 @@ int dispatch(CommandLine& line, const study::Invocation& invocation, char** argu
         return done;
     }
     return analyse(line.request, invocation);
-}
-
-/// The command as typed, quoted for a shell.
-std::string typed(int argc, char** argv) {
-    std::string command = "spectra";
-    for (int k = 1; k < argc; ++k) {
-        const std::string word = argv[k];
-        const bool plain = !word.empty() && word.find_first_not_of(
-                                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                "0123456789-_=.,:+/%@") == std::string::npos;
-        command += ' ';
-        if (plain) {
-            command += word;
-            continue;
-        }
-        command += '\'';
-        for (const char c : word) command += c == '\'' ? std::string("'\\''") : std::string(1, c);
-        command += '\'';
-    }
-    return command;
 }
 
 /// A number in one spelling, so that 0.5 and 5e-1 are the same setting; other text as it is.
@@ -241,13 +246,14 @@ study::Settings given_settings(const CLI::App& command) {
     return settings;
 }
 
-int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
-    CommandLine line;
+/// Parses the words after the program's name; the exit status if they ask for a page, which is printed.
+std::optional<int> parse(CommandLine& line, std::vector<std::string> words) {
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
     try {
-        line.app.parse(argc, argv);
+        line.app.parse(std::move(words));
     } catch (const CLI::CallForHelp&) {
-        const auto asked = line.app.get_subcommands();
-        print(asked.empty() ? line.app.help() : asked.front()->help());
+        const auto* const asked = line.command();
+        print(asked == nullptr ? line.app.help() : asked->help());
         return done;
     } catch (const CLI::CallForVersion& version) {
         print(std::string(version.what()) + "\n");
@@ -260,9 +266,23 @@ int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
     } catch (const CLI::ParseError& error) {
         throw std::invalid_argument(error.what());
     }
-    const auto parsed = line.app.get_subcommands();
-    const CLI::App& command = parsed.empty() ? line.app : *parsed.front();
-    return dispatch(line, {typed(argc, argv), given_settings(command)}, argv, torch);
+    return std::nullopt;
+}
+
+int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
+    std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    auto line = std::make_unique<CommandLine>();
+    if (const auto status = parse(*line, words)) return *status;
+    if (line->config) {
+        refuse_extras(*line);
+        words = with_config(line->app, line->command(), words, *line->config);
+        line = std::make_unique<CommandLine>();
+        parse(*line, words);
+    }
+    // What is stored with the results needs no other file.
+    words.insert(words.begin(), "spectra");
+    const auto* const command = line->command();
+    return dispatch(*line, {shell_line(words), given_settings(command != nullptr ? *command : line->app)}, argv, torch);
 }
 
 }  // namespace

@@ -114,16 +114,21 @@ int page_columns() {
 
 namespace {
 
+/// Also where nothing says what the terminal obeys.
 bool terminal_is_dumb() {
     const char* const kind = std::getenv("TERM");
-    return kind != nullptr && std::string_view(kind) == "dumb";
+    return kind == nullptr || *kind == '\0' || std::string_view(kind) == "dumb";
+}
+
+bool no_colour() {
+    const char* const set = std::getenv("NO_COLOR");
+    return set != nullptr && *set != '\0';
 }
 
 }  // namespace
 
 bool use_colour() {
-    const char* const no_colour = std::getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0') && !terminal_is_dumb();
+    return isatty(STDOUT_FILENO) != 0 && !no_colour() && !terminal_is_dumb();
 }
 
 Progress::Progress(bool wanted)
@@ -181,15 +186,22 @@ const std::atomic<bool>& Progress::stop() const {
 }
 
 void Progress::clear() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
-    shown_ = false;
+    if (shown_ > 0) {
+        const std::string text = erased();
+        std::fwrite(text.data(), 1, text.size(), stderr);
+    }
+    shown_ = 0;
+}
+
+std::string Progress::erased() const {
+    return no_colour() ? "\r" + std::string(shown_, ' ') + "\r" : "\r\x1b[K";
 }
 
 void Progress::show(const std::string& line) {
     if (!visible_) return;
     last_shown_ = Clock::now();
-    shown_ = true;
-    const std::string text = "\r\x1b[K" + printable(line);
+    const std::string words = printable(line), text = erased() + words;
+    shown_ = words.size();
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
 }

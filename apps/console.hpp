@@ -42,11 +42,11 @@ bool ask(std::string_view question);
 /// Columns of the terminal on standard output, within 80 to 100; 100 if there is none.
 int page_columns();
 
-/// Standard output is a terminal that is not dumb, and NO_COLOR is not set.
+/// Standard output is a terminal, TERM is set and not dumb, and NO_COLOR is not set.
 bool use_colour();
 
 /// What is going on, in one line of standard error that is rewritten in place; prints nothing if that is
-/// not a terminal. The destructor clears the line.
+/// not a terminal, or if TERM is dumb or not set. The destructor clears the line.
 class Progress final : public study::Observer {
 public:
     explicit Progress(bool wanted);
@@ -74,9 +74,11 @@ private:
     using Clock = std::chrono::steady_clock;
     void show(const std::string& line);
     std::string time_left(double of_stage) const;
+    /// What empties the line: an escape code, or blanks where NO_COLOR asks for plain text.
+    std::string erased() const;
 
     bool wanted_, visible_;
-    bool shown_ = false;
+    std::size_t shown_ = 0;  ///< bytes on the line
     std::string prefix_, stage_;
     std::vector<Stage> plan_;   ///< from the current stage on, which is the first
     bool in_plan_ = false;      ///< the current stage is the first of plan_

@@ -1,7 +1,7 @@
 #include "options.hpp"
 
 #include "option_group.hpp"
-#include "weightfile/tensor_file.hpp"
+#include "weightfile/npy.hpp"
 #include "base/text.hpp"
 #include "network/network.hpp"
 #include "values.hpp"
@@ -31,8 +31,8 @@ void add_network_options(CLI::App& app, Request& r, bool sizes) {
     const OptionGroup add(app, "Network");
     add("--mixer", fmt::format("{}|FILE", fmt::join(family_names(), "|")), "",
         fmt::format(
-            "the mixers: a family ({}) or a file of matrices (JSON, HDF5 or CSV: one n×n for all layers, or "
-            "L of them)",
+            "the mixers: a family ({}) or a file of matrices (JSON, HDF5, NumPy or CSV: one n×n for all layers, "
+            "or L of them)",
             fmt::join(family_names(), ", ")),
         [&r](const auto&, const auto& text) { r.mixer = text; });
     if (sizes)
@@ -92,15 +92,20 @@ void add_family_options(CLI::App& app, Request& r) {
         [&r](const auto& name, const auto& text) { r.recipe.permutations = to_int(name, text, 1, any); });
 }
 
+/// `name` without its dashes is the array to take from an archive.
 StreamWeights to_stream_weights(const std::string& name, const std::string& text) {
     if (text == "drawn") return {StreamWeights::Choice::drawn};
     if (text == "mean") return {StreamWeights::Choice::mean};
+    if (weightfile::is_numpy_file(text)) {
+        auto table = to_table(name, text, field_name(name));
+        return {StreamWeights::Choice::given, std::move(table.values), table.rows};
+    }
     try {
         return {StreamWeights::Choice::given, to_numbers(name, text)};
     } catch (const std::invalid_argument&) {
-        throw std::invalid_argument(
-            fmt::format("{} {}: must be drawn, mean, or comma-separated finite numbers, one per stream",
-                        name, in_quotes(text)));
+        throw std::invalid_argument(fmt::format("{} {}: must be drawn, mean, comma-separated finite numbers, one per "
+                                                "stream, or a NumPy file",
+                                                name, in_quotes(text)));
     }
 }
 
@@ -131,14 +136,14 @@ void add_branch_options(CLI::App& app, Request& r) {
         [&r](const auto& name, const auto& text) { r.preactivation_variance = to_variances(name, text); });
     add("--branch-law", "FILE", "",
         "isotropic, hyper-connection: singular values of the branch instead of a Gaussian, one set or one "
-        "per layer; JSON, or text with one set per line",
+        "per layer; JSON, NumPy, or text with one set per line",
         [&r](const auto&, const auto& text) { r.branch_law = text; });
-    add("--pre", "drawn|mean|v,v…", "drawn",
+    add("--pre", "drawn|mean|v,v…|FILE", "drawn",
         "hyper-connection, tied: weights for reading the streams: softmax of N(0, 1) logits drawn from the "
-        "seed, 1/n, or n values",
+        "seed, 1/n, n values, or a NumPy file of n or L×n",
         [&r](const auto& name, const auto& text) { r.pre = to_stream_weights(name, text); });
-    add("--post", "drawn|mean|v,v…", "drawn",
-        "hyper-connection, tied: weights for writing them: 2/(1 + e⁻ˣ) of such logits, 1, or n values",
+    add("--post", "drawn|mean|v,v…|FILE", "drawn",
+        "hyper-connection, tied: weights for writing them: 2/(1 + e⁻ˣ) of such logits, 1, n values, or a file",
         [&r](const auto& name, const auto& text) { r.post = to_stream_weights(name, text); });
 }
 
@@ -183,7 +188,7 @@ void add_theory_options(CLI::App& app, Request& r) {
         [&r](const auto& name, const auto& text) { r.grid = to_grid(name, text); });
     add("--omega", "FILE|\"0.3+0.05i,…\"", "",
         "also evaluate g(ω) by the chain at these points (Im ω > 0), whatever --theory is; file: one per "
-        "line, or JSON with [re, im] pairs",
+        "line, JSON with [re, im] pairs, or NumPy (complex, or K×2)",
         [&r](const auto& name, const auto& text) { r.omega = to_omega(name, text); });
 }
 
@@ -260,17 +265,20 @@ void add_simulation_options(CLI::App& app, Request& r) {
         });
 }
 
-/// `figures`: also add the options for figures and threads.
-void add_output_options(CLI::App& app, Request& r, const std::string& stem, bool figures) {
+void add_output_options(CLI::App& app, Request& r, const std::string& stem, const std::string& threads) {
     const OptionGroup add(app, "Output");
-    add("--out", "STEM", stem, figures ? "writes STEM.h5 and STEM.png" : "writes STEM.h5",
+    add("--out", "STEM", stem, "writes STEM.h5 and STEM.png",
         [&r](const auto&, const auto& text) { r.out = text; });
     add.flag("--force", "replace results of other options, and files not written by spectra", r.force);
-    if (figures) add.plot(r.plots);
+    add.plot(r.plots);
+    add("--size", "page|column", "page",
+        "of the figure: as wide as the page, or as one of two columns, its panels below each other",
+        [&r](const auto& name, const auto& text) {
+            r.column = to_choice(name, text, {"page", "column"}) == "column";
+        });
     add.flag("--json", "print one JSON object and nothing else", r.json);
-    if (figures)
-        add("--threads", "N", "all", "threads to use; results do not depend on it",
-            [&r](const auto& name, const auto& text) { r.threads = to_int(name, text, 1, 4096); });
+    add("--threads", "N", "all", threads,
+        [&r](const auto& name, const auto& text) { r.threads = to_int(name, text, 1, 4096); });
     add.flag("--quiet", "print errors only (and the --json output)", r.quiet);
 }
 
@@ -283,7 +291,8 @@ void add_options(CLI::App& app, Request& request) {
     add_theory_options(app, request);
     add_design_options(app, request);
     add_simulation_options(app, request);
-    add_output_options(app, request, "spectra-<mixer>-L<depth>", true);
+    add_output_options(app, request, "spectra-<mixer>-L<depth>",
+                       "threads to use; results do not depend on it");
 }
 
 void add_options(CLI::App& app, DepthLimitRequest& request) {
@@ -313,7 +322,8 @@ void add_options(CLI::App& app, DepthLimitRequest& request) {
     add_network_options(app, request.network, false);
     add_family_options(app, request.network);
     add_branch_options(app, request.network);
-    add_output_options(app, request.network, "spectra-depth-limit-<mixer>", false);
+    add_output_options(app, request.network, "spectra-depth-limit-<mixer>",
+                       "threads for the draws of --average; results do not depend on it");
 }
 
 }  // namespace spectra::cli

@@ -109,7 +109,7 @@ std::vector<std::string> to_checkpoints(const std::string& option, const std::st
 
 /// Options of the analysis that a grid replaces with a list, or that do not apply to many networks at once.
 constexpr const char* replaced[] = {"--mixer", "--depth", "--streams", "--width", "--seed",   "--branch",
-                                    "--noise", "--model", "--mixers",  "--plot",  "--resume", "--out"};
+                                    "--noise", "--model", "--mixers",  "--plot",  "--resume", "--out", "--size"};
 
 void add_grid_options(CLI::App& app, SweepRequest& r) {
     const OptionGroup add(app, "Grid");

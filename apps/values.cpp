@@ -2,6 +2,7 @@
 
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "weightfile/npy.hpp"
 
 #include <fmt/format.h>
 
@@ -37,6 +38,11 @@ std::optional<std::int64_t> parse_integer(const std::string& text) {
         return text.starts_with('-') ? std::numeric_limits<std::int64_t>::min()
                                      : std::numeric_limits<std::int64_t>::max();
     return value;
+}
+
+/// With the option in messages.
+weightfile::NumpyArray read_numpy(const std::string& where, const std::string& path, const std::string& wanted) {
+    return weightfile::read_numpy(weightfile::MappedFile(path).bytes(), where, wanted);
 }
 
 /// re, re±im i, ±im i, with i or j at the end, "i" alone being 1i; no blanks.
@@ -95,8 +101,23 @@ std::vector<std::complex<double>> omega_from_json(const nlohmann::json& whole, c
     return points;
 }
 
+std::vector<std::complex<double>> omega_from_numpy(const std::string& where, const std::string& path) {
+    const auto array = read_numpy(where, path, "omega");
+    const auto& shape = array.shape;
+    if (array.complex ? shape.size() != 1 : shape.size() != 2 || shape[1] != 2)
+        throw std::invalid_argument(
+            fmt::format("{}: has {} numbers of shape {}; must be K complex numbers, or K×2 real ones", where,
+                        array.complex ? "complex" : "real", weightfile::shape_text(shape)));
+    std::vector<std::complex<double>> points;
+    for (std::size_t k = 0; k < array.values.size(); k += 2)
+        points.push_back(checked_omega({array.values[k], array.values[k + 1]},
+                                       fmt::format("{}: point {}", where, points.size() + 1)));
+    return points;
+}
+
 std::vector<std::complex<double>> omega_from_file(const std::string& option, const std::string& path) {
     const std::string where = option + " " + path;
+    if (weightfile::is_numpy_file(path)) return omega_from_numpy(where, path);
     const std::string content = read_text(path);
     const auto first = content.find_first_not_of(" \t\r\n");
     if (first == std::string::npos) throw std::invalid_argument(where + ": is empty");
@@ -219,6 +240,21 @@ dyson::Grid to_grid(const std::string& option, const std::string& text) {
     grid.max = *max;
     grid.points = static_cast<int>(*points);
     return grid;
+}
+
+Table to_table(const std::string& option, const std::string& file, const std::string& wanted) {
+    const std::string where = option + " " + file;
+    auto array = read_numpy(where, file, wanted);
+    const auto& shape = array.shape;
+    if (array.complex || array.values.empty() || (shape.size() != 1 && shape.size() != 2))
+        throw std::invalid_argument(
+            fmt::format("{}: has {} numbers of shape {}; must be real numbers: one row, or one per layer", where,
+                        array.complex ? "complex" : "real", weightfile::shape_text(shape)));
+    for (std::size_t k = 0; k < array.values.size(); ++k)
+        if (!std::isfinite(array.values[k]))
+            throw std::invalid_argument(
+                fmt::format("{}: number {} is {}; must be finite", where, k + 1, array.values[k]));
+    return {std::move(array.values), shape.size() == 2 ? static_cast<std::size_t>(shape[0]) : 1};
 }
 
 std::vector<std::complex<double>> to_omega(const std::string& option, const std::string& text) {

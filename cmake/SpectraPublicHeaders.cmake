@@ -71,6 +71,7 @@ set(SPECTRA_PUBLIC_HEADERS
     validation/validation.hpp
     plot/figure.hpp
     report/density_figure.hpp
+    report/depth_figure.hpp
     report/json.hpp
     report/report.hpp
     report/result_file.hpp

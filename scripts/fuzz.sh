@@ -22,8 +22,8 @@ done
 shift $((OPTIND - 1))
 targets=("$@")
 if ((${#targets[@]} == 0)); then
-    targets=(require omega script_scan matrix_text model layout_map safetensors pickle torch_file command_line
-        hdf5_mixers resume result_file)
+    targets=(require omega script_scan matrix_text npy toml model layout_map safetensors pickle torch_file
+        command_line hdf5_mixers resume result_file)
 fi
 
 launcher=()

@@ -14,10 +14,10 @@ import sys
 import tempfile
 
 # Each folder may include those before it, and itself. docs/architecture.md draws the same order.
-ORDER = ["base", "random", "h5", "linalg", "parallel", "spectrum", "mixers", "network",
+ORDER = ["base", "random", "h5", "weightfile", "linalg", "parallel", "spectrum", "mixers", "network",
          "dyson/exact", "dyson/solve", "dyson/equations", "dyson/law", "dyson/ask",
          "montecarlo/sample", "montecarlo/cuda", "montecarlo/run", "montecarlo",
-         "weightfile", "layouts", "validation", "plot", "report", "study", "tasks", "jacobian",
+         "layouts", "validation", "plot", "report", "study", "tasks", "jacobian",
          "train/modules", "train/models", "train"]
 # What a folder of src/ may not name is an option of the command line: libraries speak of fields.
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")

@@ -3,6 +3,7 @@
 #include "base/refuse.hpp"
 #include "base/text.hpp"
 #include "network/from_json.hpp"
+#include "weightfile/npy.hpp"
 
 #include <fmt/format.h>
 
@@ -40,7 +41,7 @@ std::vector<double> set_from_json(const json& list, std::size_t set, const std::
 }
 
 BranchLaw from_lines(std::string_view text, const std::string& where) {
-    if (text.find('\0') != std::string_view::npos) refuse(where, "is neither JSON nor text");
+    if (text.find('\0') != std::string_view::npos) refuse(where, "is neither JSON, NumPy nor text");
     BranchLaw law;
     for (std::size_t number = 1; !text.empty(); ++number) {
         const auto length = std::min(text.find('\n'), text.size());
@@ -77,7 +78,27 @@ BranchLaw branch_law_from_json(const json& value, const std::string& where) {
     return law;
 }
 
+BranchLaw branch_law_from_numpy(std::span<const std::byte> file, const std::string& where) {
+    const auto array = weightfile::read_numpy(file, where, "singular_values");
+    const auto& shape = array.shape;
+    if (array.complex || (shape.size() != 1 && shape.size() != 2) || array.values.empty())
+        refuse(where, fmt::format("has {}shape {}; must be real numbers: one set, or one row per layer",
+                                  array.complex ? "complex numbers of " : "", weightfile::shape_text(shape)));
+    const std::size_t sets = shape.size() == 2 ? shape[0] : 1, length = shape.back();
+    if (sets > static_cast<std::size_t>(max_depth))
+        refuse(where, fmt::format("has more than {} sets; expected one, or one per layer", max_depth));
+    BranchLaw law;
+    law.reserve(sets);
+    for (auto next = array.values.begin(); next != array.values.end(); next += static_cast<std::ptrdiff_t>(length)) {
+        law.emplace_back(next, next + static_cast<std::ptrdiff_t>(length));
+        for (std::size_t k = 0; k < length; ++k) check_value(law.back()[k], law.size(), k + 1, where);
+    }
+    return law;
+}
+
 BranchLaw read_branch_law(const std::filesystem::path& path) {
+    if (weightfile::is_numpy_file(path))
+        return branch_law_from_numpy(weightfile::MappedFile(path.string()).bytes(), path.string());
     return branch_law_from_text(read_text(path), path.string());
 }
 

@@ -5,6 +5,7 @@
 #include "h5/file.hpp"
 #include "network/from_json.hpp"
 #include "network/network.hpp"
+#include "weightfile/npy.hpp"
 
 #include <fmt/format.h>
 
@@ -75,6 +76,23 @@ Rows rows_from_json(const nlohmann::json& matrix, std::size_t layer, const std::
     return rows;
 }
 
+/// L×n×n numbers in row-major order, not empty.
+std::vector<Mixer> mixers_from_array(const std::vector<double>& values, std::size_t layers, std::size_t rows,
+                                     std::size_t columns, const std::string& where) {
+    std::vector<Mixer> mixers;
+    mixers.reserve(std::min(layers, static_cast<std::size_t>(max_depth)));
+    auto next = values.cbegin();
+    for (std::size_t l = 0; l < layers; ++l) {
+        Rows matrix(rows);
+        for (auto& row : matrix) {
+            row.assign(next, next + static_cast<std::ptrdiff_t>(columns));
+            next += static_cast<std::ptrdiff_t>(columns);
+        }
+        append(mixers, matrix, where);
+    }
+    return mixers;
+}
+
 std::string lower_case_extension(const std::filesystem::path& path) {
     std::string extension = path.extension().string();
     for (char& c : extension)
@@ -101,7 +119,7 @@ std::vector<Mixer> mixers_from_json(const nlohmann::json& value, const std::stri
 }
 
 std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& where) {
-    if (text.find('\0') != std::string::npos) refuse(where, "is neither JSON, HDF5 nor CSV");
+    if (text.find('\0') != std::string::npos) refuse(where, "is neither JSON, HDF5, NumPy nor CSV");
     std::vector<Mixer> mixers;
     Rows rows;
     std::string_view rest = text;
@@ -114,7 +132,7 @@ std::vector<Mixer> mixers_from_csv(const std::string& text, const std::string& w
             if (rows.size() == static_cast<std::size_t>(max_streams))
                 refuse(where, fmt::format("layer {} has more than {} rows; must be at most {}×{}",
                                           mixers.size() + 1, max_streams, max_streams, max_streams));
-            rows.push_back(numbers_of_line(line, number, where, "JSON, HDF5 or CSV"));
+            rows.push_back(numbers_of_line(line, number, where, "JSON, HDF5, NumPy or CSV"));
         } else if (whole.empty() && !rows.empty()) {
             append(mixers, rows, where);
             rows.clear();
@@ -137,30 +155,33 @@ std::vector<Mixer> mixers_from_hdf5(const h5::File& file, const std::string& whe
     const std::size_t rows = shape[shape.size() - 2];
     const std::size_t columns = shape[shape.size() - 1];
     if (values.empty()) refuse(where, "dataset 'mixers' is empty");
-    std::vector<Mixer> mixers;
-    mixers.reserve(layers);
-    auto next = values.cbegin();
-    for (std::size_t l = 0; l < layers; ++l) {
-        Rows matrix(rows);
-        for (auto& row : matrix) {
-            row.assign(next, next + static_cast<std::ptrdiff_t>(columns));
-            next += static_cast<std::ptrdiff_t>(columns);
-        }
-        append(mixers, matrix, where);
-    }
-    return mixers;
+    return mixers_from_array(values, layers, rows, columns, where);
+}
+
+std::vector<Mixer> mixers_from_numpy(std::span<const std::byte> file, const std::string& where) {
+    const auto array = weightfile::read_numpy(file, where, "mixers");
+    const auto& shape = array.shape;
+    if (array.complex) refuse(where, "holds complex numbers; mixers must be real");
+    if (shape.size() != 2 && shape.size() != 3)
+        refuse(where, fmt::format("has shape {}; must be n×n or L×n×n", weightfile::shape_text(shape)));
+    if (array.values.empty())
+        refuse(where, fmt::format("has shape {}: it is empty", weightfile::shape_text(shape)));
+    return mixers_from_array(array.values, shape.size() == 3 ? shape[0] : 1, shape[shape.size() - 2], shape.back(),
+                             where);
 }
 
 std::vector<Mixer> read_mixers(const std::filesystem::path& path) {
     const std::string where = path.string();
     if (h5::is_hdf5(path)) return mixers_from_hdf5(h5::File::open_read(path), where);
+    if (weightfile::is_numpy_file(path)) return mixers_from_numpy(weightfile::MappedFile(where).bytes(), where);
     const std::string text = read_text(path);
     const std::string extension = lower_case_extension(path);
+    if (extension == ".npy" || extension == ".npz") refuse(where, "is not a NumPy file");
     if (extension == ".h5" || extension == ".hdf5" || extension == ".he5")
         refuse(where, "is not an HDF5 file");
 
     const auto first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string::npos) refuse(where, "is empty; expected JSON, HDF5 or CSV");
+    if (first == std::string::npos) refuse(where, "is empty; expected JSON, HDF5, NumPy or CSV");
     if (extension != ".json" && text[first] != '[' && text[first] != '{') return mixers_from_csv(text, where);
 
     const auto json = parse_json(text, where);

@@ -401,6 +401,14 @@ void write_provenance(h5::File& file, const Provenance& provenance) {
     if (!provenance.settings.empty()) file.write_attribute("", "settings", provenance.settings);
 }
 
+Provenance read_provenance(const std::filesystem::path& path) {
+    const auto file = h5::File::open_read(path);
+    check_result_format(file, path.string());
+    const auto text = [&](const char* name) { return file.string_attribute("", name).value_or(""); };
+    return {text("program_version"), text("git"), text("command"), text("created"),
+            file.unsigned_attribute("", "seed").value_or(0)};
+}
+
 void write_result_file(const DepthReport& report, const std::filesystem::path& path) {
     AtomicFile destination(path);
     h5::File file = h5::File::create(path);

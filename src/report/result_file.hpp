@@ -52,6 +52,9 @@ void write_result_file(const Report& report, const std::filesystem::path& path,
 /// Writes what a search for the deepest network found, in the same way.
 void write_result_file(const DepthReport& report, const std::filesystem::path& path);
 
+/// Where a result came from. Throws as describe_result_file does.
+Provenance read_provenance(const std::filesystem::path& path);
+
 /// What the file holds, as a page for a person. Throws std::invalid_argument, in one line, where it is
 /// missing, not HDF5, not written by spectra, or of a newer format.
 std::string describe_result_file(const std::filesystem::path& path);

@@ -2,6 +2,7 @@
 
 #include "h5/file.hpp"
 #include "base/atomic_file.hpp"
+#include "base/text.hpp"
 #include "spectrum/metrics.hpp"
 #include "report/json_number.hpp"
 #include "report/page.hpp"
@@ -252,6 +253,21 @@ std::string row_of(const Run& run) {
     return row + (run.certified ? "" : "  !");
 }
 
+/// The distinct values of a parameter, in order: "10, 50, 100".
+template <class Of>
+std::string values_of(const std::vector<Run>& runs, const Of& of) {
+    constexpr std::size_t shown = 12;
+    std::set<std::decay_t<decltype(of(runs.front()))>> values;
+    for (const auto& run : runs) values.insert(of(run));
+    std::string list;
+    std::size_t k = 0;
+    for (const auto& value : values) {
+        if (k++ == shown) return fmt::format("{} and {} more", list, values.size() - shown);
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", value);
+    }
+    return list;
+}
+
 }  // namespace
 
 std::optional<std::string> stored_description(const StoredRun& stored) {
@@ -332,6 +348,32 @@ void write_runs_file(RunsReport& report, const std::vector<StoredRun>& stored,
     file.write_table("summary", summary_columns(report.runs));
     destination.write(file.image());
     destination.commit();
+}
+
+std::string describe_runs(const std::filesystem::path& path, int columns, bool unicode) {
+    constexpr std::size_t most = 1000, rows = 10;
+    const auto file = h5::File::open_read(path);
+    const auto names = file.children("runs");
+    if (names.empty()) return "";
+    RunsReport report;
+    for (std::size_t k = 0; k < std::min(most, names.size()); ++k)
+        report.runs.push_back(read_run(file, {names[k], path, "runs/" + names[k]}));
+
+    const auto entry = [](const char* label, const std::string& text) {
+        return text.empty() ? "" : fmt::format("  {:<14}{}\n", label, printable(text));
+    };
+    const auto& runs = report.runs;
+    const auto certified = std::count_if(runs.begin(), runs.end(), [](const Run& run) { return run.certified; });
+    std::string page = names.size() > most ? fmt::format("\ngrid (the first {} networks)\n", most) : "\ngrid\n";
+    page += entry("mixers", values_of(runs, [](const Run& run) { return run.mixer; }));
+    page += entry("branches", values_of(runs, [](const Run& run) { return run.branch; }));
+    page += entry("streams", values_of(runs, [](const Run& run) { return run.streams; }));
+    page += entry("widths", values_of(runs, [](const Run& run) { return run.width; }));
+    page += entry("depths", values_of(runs, [](const Run& run) { return run.depth; }));
+    page += entry("noises", values_of(runs, [](const Run& run) { return run.noise; }));
+    page += entry("seeds", values_of(runs, [](const Run& run) { return run.seed; }));
+    page += entry("certified", fmt::format("{} of {} networks", certified, runs.size()));
+    return page + "\n" + terminal_page(report, columns, false, unicode, rows);
 }
 
 std::string summary_csv(const RunsReport& report) {

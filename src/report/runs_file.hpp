@@ -85,6 +85,10 @@ Run read_run(const h5::File& file, const StoredRun& stored);
 void write_runs_file(RunsReport& report, const std::vector<StoredRun>& stored,
                      const std::filesystem::path& path);
 
+/// What a file of many networks holds: the values of the grid, how many networks are certified, and the first rows of
+/// their table. Empty for a file of one. Of more than a thousand networks the first thousand are described.
+std::string describe_runs(const std::filesystem::path& path, int columns, bool unicode);
+
 /// The summary as comma-separated values: one line of names, one line per network, numbers with all digits.
 std::string summary_csv(const RunsReport& report);
 

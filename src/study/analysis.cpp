@@ -221,9 +221,14 @@ void compute(const Request& request, const Analysis& analysis, Observer& observe
     report.expected = montecarlo::expected_distance(report.network, expecting);
 }
 
-void draw_figures(const std::vector<std::filesystem::path>& paths, report::Report& report, Observer& observer) {
+void draw_figures(const std::vector<std::filesystem::path>& paths, bool column, report::Report& report,
+                  Observer& observer) {
     if (paths.empty() || (report.theories.empty() && !report.simulation)) return;
-    draw_or_warn(observer, [&] { render_all(report::density_figure(report), paths, report.files); });
+    draw_or_warn(observer, [&] {
+        auto figure = report::density_figure(report);
+        if (column) plot::fit_column(figure);
+        render_all(figure, paths, report.files);
+    });
 }
 
 /// The network with draw k of its mixers, k = 1, 2, …: those of the samples where `redrawn` is set.
@@ -347,7 +352,7 @@ std::optional<report::Report> analyse(const Request& request, const Invocation& 
     report.files.push_back(files.result.string());
     for (const auto& figure : stale) std::filesystem::remove(figure);
     observer.stage("drawing");
-    draw_figures(files.figures, report, observer);
+    draw_figures(files.figures, request.column, report, observer);
     return report;
 }
 

@@ -76,11 +76,18 @@ Vectors stream_weights(const char* option, const std::optional<StreamWeights>& a
     const std::size_t layers = drawn.size();
     if (weights.choice == StreamWeights::Choice::mean)
         return Vectors(layers, Eigen::VectorXd::Constant(streams, mean));
-    if (weights.values.size() != static_cast<std::size_t>(streams))
+    if (weights.values.size() != weights.layers * static_cast<std::size_t>(streams))
         throw std::invalid_argument(
             fmt::format("{} has {} values for {} streams; must be one per stream, mean or drawn", option,
-                        weights.values.size(), streams));
-    return Vectors(layers, Eigen::Map<const Eigen::VectorXd>(weights.values.data(), streams));
+                        weights.values.size() / weights.layers, streams));
+    if (weights.layers != 1 && weights.layers != layers)
+        throw std::invalid_argument(fmt::format("{} has {} rows for {} layers; must be one, or one per layer", option,
+                                                weights.layers, layers));
+    Vectors given;
+    for (std::size_t l = 0; l < layers; ++l)
+        given.emplace_back(Eigen::Map<const Eigen::VectorXd>(
+            weights.values.data() + (weights.layers == 1 ? 0 : l * static_cast<std::size_t>(streams)), streams));
+    return given;
 }
 
 Connections connections(const Request& request, const Network& network, int layers) {

@@ -3,6 +3,7 @@
 #include "study/build_branch.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "dyson/exact/moments.hpp"
 #include "network/mixer_file.hpp"
 #include "network/model_file.hpp"
 #include "layouts/layouts.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numbers>
 #include <numeric>
 #include <stdexcept>
 
@@ -104,6 +106,39 @@ std::string title_of(const Network& network, const Request& request, bool drawn)
                        equal ? "L" : "Σ", weighted ? "σ_w²Eφ'²" : "σ²", total, request.seed);
 }
 
+/// Refuses variances with which singular values leave the range of numbers, unless the mixers alone do that: what is
+/// computed would differ by NaN.
+void check_noise(const Request& request, const Network& network) {
+    if (!request.noise && !request.sigma2) return;
+    constexpr double decades = 150;  // so that squares of squares can be averaged
+    const auto fits = [](const Network& other) {
+        return dyson::log_mean_square(other) <= 2 * decades * std::numbers::ln10;
+    };
+    if (fits(network)) return;
+    const std::string what = fmt::format("singular values would exceed 1e{}", decades);
+    if (request.model)
+        throw std::invalid_argument(fmt::format("`noise` {}: {}; try a smaller one", *request.noise, what));
+    const auto fits_with = [&](int exponent) {
+        Request quieter = request;
+        quieter.sigma2.reset();
+        quieter.noise = std::pow(10.0, exponent);
+        Network other = network;
+        other.branch = describe_branch(quieter, other);
+        return fits(other);
+    };
+    int good = -20, bad = 308;
+    if (!fits_with(good)) return;
+    while (bad - good > 1) {
+        const int middle = good + (bad - good) / 2;
+        (fits_with(middle) ? good : bad) = middle;
+    }
+    if (request.noise)
+        throw std::invalid_argument(fmt::format("`noise` {}: {}; must be from 0 to 1e{} for this network",
+                                                *request.noise, what, good));
+    throw std::invalid_argument(
+        fmt::format("`sigma2`: {}; the sum over all layers must be from 0 to about 1e{} for this network", what, good));
+}
+
 }  // namespace
 
 void check_mixer(const std::string& field, const std::string& mixer) {
@@ -150,6 +185,7 @@ DescribedNetwork describe_network(const Request& request) {
     }
     if (request.width) network.width = *request.width;
     check(network);
+    check_noise(request, network);
     network.title = title_of(network, request, described.recipe.has_value());
     return described;
 }

@@ -28,7 +28,8 @@ struct StreamWeights {
     /// Drawn from the seed, the same for all streams, or given.
     enum class Choice { drawn, mean, given };
     Choice choice = Choice::drawn;    ///< which
-    std::vector<double> values = {};  ///< where given: one per stream
+    std::vector<double> values = {};  ///< where given: one per stream, or one per layer and stream
+    std::size_t layers = 1;           ///< sets of values: one for all layers, or one per layer
 };
 
 /// The analysis of one network. Empty optionals were not given: their defaults are applied where they are used,
@@ -82,6 +83,7 @@ struct Request {
     std::optional<std::string> out;  ///< stem of the files to write
     bool force = false;  ///< replace files not written by spectra
     std::vector<std::string> plots{"png"};  ///< formats of the figures
+    bool column = false;  ///< figures as wide as one of two columns of a page
     bool json = false;  ///< for programs: print JSON
     bool quiet = false;  ///< for programs: print errors only
     int threads = 0;  ///< 0: all

@@ -1,6 +1,7 @@
 #include "weightfile/tensor_file.hpp"
 
 #include "weightfile/contents.hpp"
+#include "weightfile/npy.hpp"
 #include "weightfile/safetensors.hpp"
 #include "weightfile/torch_file.hpp"
 #include "weightfile/zip.hpp"
@@ -30,8 +31,16 @@ std::string_view advice(Bytes file) {
                "save it again";
     if (start.starts_with("version https://git-lfs"))
         return "is a Git LFS pointer, not the file itself; fetch the file";
+    if (looks_like_npy(file)) return "is a NumPy array (.npy), not a weight file; `mixer` reads matrices";
     if (start.starts_with('\x80')) return "is a pickle, but not from torch.save";
     return "is neither a torch.save file, a TorchScript module nor safetensors";
+}
+
+std::string not_torch(const ZipArchive& archive) {
+    const auto& entries = archive.entries();
+    if (std::any_of(entries.begin(), entries.end(), [](const auto& entry) { return entry.name.ends_with(".npy"); }))
+        return "is a NumPy archive (.npz), not a weight file; `mixer` reads its matrices";
+    return "is a zip archive without data.pkl, not a torch.save file";
 }
 
 }  // namespace
@@ -112,7 +121,7 @@ void TensorFile::Inside::recognise() {
     if (looks_like_zip(bytes)) {
         archive = ZipArchive(bytes, file);
         const std::string root = torch_root(archive, file);
-        if (root.empty()) refuse(file, "is a zip archive without data.pkl, not a torch.save file");
+        if (root.empty()) refuse(file, not_torch(archive));
         kind = is_torch_script(archive, root) ? Kind::torch_script : Kind::torch_save;
         if (kind == Kind::torch_save) {
             contents = read_torch_file(archive, root, file);

@@ -112,5 +112,29 @@ TEST_F(Design, SensitivitiesAndAverageAreReported) {
     EXPECT_NE(page.out.find("3 draws of the mixers"), std::string::npos) << page.out;
 }
 
+TEST_F(Design, DepthLimitDrawsItsFigureAndDoesNotDependOnThreads) {
+    Words words{"depth-limit", "--mixer", "bistochastic", "--max-depth", "6", "--average", "3", "--json"};
+    const auto with = [&](const Words& more) {
+        Words all = words;
+        all.insert(all.end(), more.begin(), more.end());
+        return run(all);
+    };
+    const auto one = with({"--threads", "1", "--out", "one", "--plot", "svg"});
+    const auto two = with({"--threads", "2", "--out", "two", "--plot", "none"});
+    ASSERT_EQ(one.status, 0) << one.err;
+    ASSERT_EQ(two.status, 0) << two.err;
+    EXPECT_EQ(json::parse(one.out)["files"], (json{"one.h5", "one.svg"}));
+    EXPECT_EQ(json::parse(two.out)["files"], json{"two.h5"});
+    const std::string drawn = testing::content(folder_.path() / "one.svg");
+    for (const char* const words_in_it : {"depth L", "share to keep: 0.9", "limit: 1 layer"})
+        EXPECT_NE(drawn.find(words_in_it), std::string::npos) << words_in_it;
+    h5::Shape shape;
+    const auto draws = [&](const char* name) {
+        return h5::File::open_read(folder_.path() / name).read_doubles("depth_limit/draws", shape);
+    };
+    EXPECT_EQ(draws("one.h5"), draws("two.h5"));
+    EXPECT_EQ(draws("one.h5").size(), 3u);
+}
+
 }  // namespace
 }  // namespace spectra

@@ -222,5 +222,33 @@ TEST(NetworkOptions, RefusesValuesThatDoNotFit) {
     refused({"--branch", "tied", "--post", "1"}, {"--post has 1 values for 2 streams"});
 }
 
+TEST(NetworkOptions, StreamWeightsAndBranchLawsComeFromNumpyFiles) {
+    const std::string folder = SPECTRA_DATA_DIR "/npy/";
+    const auto two_layers = [&](const Words& more) {
+        Words words{"--mixer", "orthogonal", "--depth", "2", "--streams", "2"};
+        words.insert(words.end(), more.begin(), more.end());
+        return describe(words).network;
+    };
+    const auto hyper = std::get<HyperConnectionBranch>(
+        two_layers({"--branch", "hyper-connection", "--pre", folder + "only.npz", "--post", "mean"}).branch);
+    EXPECT_EQ(hyper.pre[0], Eigen::Vector2d(0.5, 0.5));
+    EXPECT_EQ(hyper.pre[1], Eigen::Vector2d(0.25, 0.75)) << "one row per layer";
+    EXPECT_EQ(std::get<IsotropicBranch>(two_layers({"--branch-law", folder + "little-f4.npy"}).branch).law,
+              (BranchLaw{{0, 1, 2}, {3, 4, 5}}));
+    refused({"--branch", "hyper-connection", "--pre", folder + "only.npz"}, {"--pre has 2 rows for 3 layers"});
+    refused({"--branch", "hyper-connection", "--pre", folder + "i1.npy"}, {"--pre has 3 values for 2 streams"});
+    refused({"--branch", "hyper-connection", "--post", folder + "several.npz"}, {"--post", "'a', 'b'", "'post'"});
+    refused({"--branch", "hyper-connection", "--post", folder + "complex64.npy"}, {"--post", "real"});
+}
+
+TEST(NetworkOptions, NoiseThatWouldOverflowIsRefusedWithTheRange) {
+    refused({"--noise", "1e300"}, {"--noise 1e+300", "exceed 1e150", "must be from 0 to 1e100 for this network"});
+    EXPECT_NO_THROW(small({"--noise", "1e100"})) << "the range is what is accepted";
+    refused({"--noise", "1e101"}, {"0 to 1e100"});
+    refused({"--sigma2", "1,1e200,1e200"}, {"--sigma2", "1e100"});
+    expect_refused([] { describe({"--mixer", "cayley", "--depth", "100", "--noise", "1e6"}); },
+                   {"--noise 1000000", "0 to 1e4 "});
+}
+
 }  // namespace
 }  // namespace spectra::cli

@@ -150,5 +150,27 @@ TEST_F(Resume, AnInterruptionBeforeAnythingIsComputedChangesNothing) {
     EXPECT_EQ(testing::content(folder_.path() / "run.h5"), before);
 }
 
+TEST_F(Resume, NamesTheOptionThatDiffersAndBothValues) {
+    const auto with = [&](const Words& more) {
+        Words words{"--mixer", "cayley", "--depth", "2", "--width", "2", "--samples", "4", "--theory", "none",
+                    "--plot",  "none",   "--out",   "a", "--quiet"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run(words);
+    };
+    ASSERT_EQ(with({"--seed", "3"}).status, 0);
+    const auto refused = [&](const Words& more, const std::string& what) {
+        Words words = more;
+        words.emplace_back("--resume");
+        const auto result = with(words);
+        EXPECT_EQ(result.status, 2);
+        EXPECT_NE(result.err.find("a.h5: holds another result (" + what), std::string::npos) << result.err;
+    };
+    refused({"--seed", "3", "--noise", "0.5"}, "--noise default there, 0.5 here)");
+    refused({"--seed", "4"}, "--seed 3 there, 4 here)");
+    refused({"--logit-scale=2"}, "--logit-scale default there, 2 here; --seed 3 there, default here)");
+    refused({"--seed", "3", "--sigma2", "0.1"}, "--sigma2 default there, 0.1 here)");
+    EXPECT_EQ(with({"--seed", "3", "--noise", "0.05", "--resume"}).status, 0) << "the default, spelled out";
+}
+
 }  // namespace
 }  // namespace spectra

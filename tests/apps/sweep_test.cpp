@@ -1,6 +1,7 @@
 #include "h5/file.hpp"
 #include "report/result_file.hpp"
 #include "support/process.hpp"
+#include "support/same_file.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -22,39 +23,7 @@ using nlohmann::json;
 using testing::TemporaryFolder;
 using Words = std::vector<std::string>;
 
-/// Everything below a group of one file is below one of another, but for what depends on the moment.
-void expect_same(const h5::File& a, const std::string& in_a, const h5::File& b, const std::string& in_b,
-                 const std::set<std::string>& apart = {"created", "seconds", "command"}) {
-    SCOPED_TRACE(in_a);
-    const auto below = [](const std::string& group, const std::string& name) {
-        return group.empty() ? name : group + "/" + name;
-    };
-    ASSERT_EQ(a.attributes(in_a), b.attributes(in_b));
-    for (const auto& name : a.attributes(in_a)) {
-        if (apart.count(name) > 0) continue;
-        EXPECT_EQ(a.string_attribute(in_a, name), b.string_attribute(in_b, name)) << name;
-        const auto x = a.double_attribute(in_a, name), y = b.double_attribute(in_b, name);
-        ASSERT_EQ(x.has_value(), y.has_value()) << name;
-        if (!x) continue;
-        EXPECT_EQ(std::memcmp(&*x, &*y, sizeof(double)), 0) << name << ": " << *x << ", " << *y;
-    }
-    ASSERT_EQ(a.children(in_a), b.children(in_b));
-    for (const auto& name : a.children(in_a)) {
-        const auto one = below(in_a, name), other = below(in_b, name);
-        if (a.is_group(one)) {
-            expect_same(a, one, b, other, apart);
-            continue;
-        }
-        if (name == "summary") {
-            ASSERT_EQ(a.columns(one), b.columns(other));
-            continue;
-        }
-        h5::Shape shape_a, shape_b;
-        const auto x = a.read_doubles(one, shape_a), y = b.read_doubles(other, shape_b);
-        ASSERT_EQ(shape_a, shape_b) << one;
-        EXPECT_TRUE(x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) == 0) << one;
-    }
-}
+using testing::expect_same;
 
 class SweepProgram : public ::testing::Test {
 protected:
@@ -337,6 +306,20 @@ TEST_F(SweepProgram, AFullDiskKeepsWhatIsDone) {
     EXPECT_NE(result.err.find("cannot be written"), std::string::npos) << result.err;
     EXPECT_FALSE(std::filesystem::exists(path("grid.h5")));
     ASSERT_EQ(sweep(words).status, 0);
+}
+
+TEST_F(SweepProgram, InfoListsTheGridAndTheTable) {
+    ASSERT_EQ(run({"sweep", "--mixers", "identity,cayley", "--depths", "3,2", "--noises", "0.05,0.1", "--seeds", "1:2",
+                   "--theory", "ov", "--samples", "0", "--out", "g", "--quiet"})
+                  .status,
+              0);
+    const auto info = run({"info", "g.h5"});
+    ASSERT_EQ(info.status, 0) << info.err;
+    for (const char* const line :
+         {"16 networks", "  mixers        cayley, identity\n", "  depths        2, 3\n", "  noises        0.05, 0.1\n",
+          "  seeds         1, 2\n", "  certified     16 of 16 networks\n", "cayley-L2-noise0.05-seed1 ", "in window",
+          "and 6 more"})
+        EXPECT_NE(info.out.find(line), std::string::npos) << line << " is not in\n" << info.out;
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST_F(BranchLawFile, RefusesWhatIsNone) {
     refused("{\"values\": [1]}", {"no key 'singular_values'"});
     refused("{\"singular_values\": 1}", {"singular_values", "number"});
     refused("[1, 2", {"not JSON"});
-    refused(std::string("\x89HDF\0\0", 6), {"neither JSON nor text"});
+    refused(std::string("\x89HDF\0\0", 6), {"neither JSON, NumPy nor text"});
     expect_refused([&] { read_branch_law(folder_.path() / "none"); }, {"none", "no such file"});
     expect_refused([&] { read_branch_law(folder_.path()); }, {"folder"});
 }
@@ -69,6 +69,15 @@ TEST_F(BranchLawFile, RefusesMoreSetsThanANetworkMayHaveLayers) {
 
 TEST_F(BranchLawFile, RefusesAColumnAsAmbiguous) {
     refused("1\n2\n3\n", {"column of 3 numbers", "one set, or one per layer?", "use JSON"});
+}
+
+TEST_F(BranchLawFile, ReadsNumpy) {
+    const auto data = std::filesystem::path(SPECTRA_DATA_DIR) / "npy";
+    EXPECT_EQ(read_branch_law(data / "little-f4.npy"), (BranchLaw{{0, 1, 2}, {3, 4, 5}}));
+    EXPECT_EQ(read_branch_law(data / "only.npz"), (BranchLaw{{0.5, 0.5}, {0.25, 0.75}}));
+    expect_refused([&] { read_branch_law(data / "scalar.npy"); }, {"scalar.npy", "shape ()", "one row per layer"});
+    expect_refused([&] { read_branch_law(data / "complex64.npy"); }, {"complex", "real"});
+    expect_refused([&] { read_branch_law(data / "several.npz"); }, {"'a', 'b'", "'singular_values'"});
 }
 
 }  // namespace

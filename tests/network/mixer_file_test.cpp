@@ -148,8 +148,8 @@ TEST_F(MixerFile, RefusesWhatIsNoMatrix) {
     refused("c.csv", "a,b\n1,2\n", {"line 1", "'a'", "not a number"});
     refused("d.csv", "1,,2\n", {"line 1", "entry 2", "empty"});
     refused("e.csv", "0,5;1\n1;2\n", {"line 1", "both"});
-    refused("f.csv", std::string("1\0002", 3), {"neither JSON, HDF5 nor CSV"});
-    refused("g.png", "\x89PNG\r\n\x1a\n", {"JSON, HDF5 or CSV"});
+    refused("f.csv", std::string("1\0002", 3), {"neither JSON, HDF5, NumPy nor CSV"});
+    refused("g.png", "\x89PNG\r\n\x1a\n", {"JSON, HDF5, NumPy or CSV"});
     refused("a.json", "", {"empty"});
     refused("b.json", "[]", {"empty"});
     refused("c.json", "[[]]", {"empty"});
@@ -181,6 +181,30 @@ TEST_F(MixerFile, EveryTruncationIsReadOrRefused) {
     for (std::size_t length = 0; length < hdf5.size(); length += 61) {
         EXPECT_THROW(read("t.h5", hdf5.substr(0, length)), std::invalid_argument) << length;
     }
+}
+
+TEST_F(MixerFile, NumpyHoldsOneMatrixOrAStack) {
+    const auto data = std::filesystem::path(SPECTRA_DATA_DIR) / "npy";
+    const std::vector<Mixer> two{matrix(1, 0, 0, 1), matrix(0.5, 0.5, 0.25, 0.75)};
+    EXPECT_EQ(read_mixers(data / "stack.npy"), two);
+    EXPECT_EQ(read_mixers(data / "mixers.npz"), two) << "the array called mixers";
+    EXPECT_EQ(read_mixers(data / "only.npz"), std::vector<Mixer>{two[1]});
+    EXPECT_EQ(read_mixers(data / "compressed.npz").size(), 16u);
+}
+
+TEST_F(MixerFile, NumpyThatIsNoMixer) {
+    const auto data = std::filesystem::path(SPECTRA_DATA_DIR) / "npy";
+    const auto refused_file = [&](const std::string& name, std::vector<std::string> words) {
+        words.push_back(name);
+        expect_refused([&] { read_mixers(data / name); }, words);
+    };
+    refused_file("little-f8.npy", {"layer 1 is 2×3", "square"});
+    refused_file("scalar.npy", {"shape ()", "n×n or L×n×n"});
+    refused_file("empty.npy", {"(0, 4)", "empty"});
+    refused_file("complex128-fortran.npy", {"complex", "real"});
+    refused_file("object.npy", {"object array"});
+    refused("a.npy", "1 2\n3 4\n", {"is not a NumPy file"});
+    refused("w.npz", "1 2\n3 4\n", {"is not a NumPy file"});
 }
 
 }  // namespace

@@ -129,7 +129,9 @@ TEST(TensorFile, FilesThatAreNoneOfThese) {
             {"neither a torch.save file, a TorchScript module nor safetensors"});
     refused(folder.write("pointer", "version https://git-lfs.github.com/spec/v1\noid"), {"Git LFS"});
     refused(folder.write("pickle", "\x80\x04N."), {"is a pickle, but not from torch.save"});
-    refused(folder.write("npz", tests::zip({{"weight.npy", "x"}})), {"zip archive without data.pkl"});
+    refused(folder.write("npz", tests::zip({{"weight.npy", "x"}})), {"NumPy archive", "`mixer`"});
+    refused(folder.write("zip", tests::zip({{"weight", "x"}})), {"zip archive without data.pkl"});
+    refused(folder.write("npy", "\x93NUMPY\x01"), {"NumPy array", "`mixer`"});
     refused(folder.write("two", tests::zip({{"a/data.pkl", "x"}, {"b/data.pkl", "x"}})), {"two data.pkl"});
 }
 
