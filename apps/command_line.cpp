@@ -4,6 +4,7 @@
 #include "completion.hpp"
 #include "console.hpp"
 #include "depth_limit.hpp"
+#include "doctor.hpp"
 #include "exit_status.hpp"
 #include "figure.hpp"
 #include "help.hpp"
@@ -11,6 +12,7 @@
 #include "man.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "option_group.hpp"
 #include "options.hpp"
 #include "sweep.hpp"
 #include "values.hpp"
@@ -40,6 +42,7 @@ struct CommandLine {
     TrainRequest train_request;
     study::ValidateRequest validate_request;
     std::string info_file, shell, page;
+    bool doctor_json = false;
     CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, figure.",
                  "spectra"};
     CLI::App* depth = nullptr;
@@ -49,10 +52,11 @@ struct CommandLine {
     CLI::App* train = nullptr;
     CLI::App* validate = nullptr;
     CLI::App* info = nullptr;
+    CLI::App* doctor = nullptr;
     CLI::App* completion = nullptr;
     CLI::App* man = nullptr;
 
-    CommandLine() {
+    explicit CommandLine(const TorchCommands& torch) {
         // Unknown words are kept, so that the error message can suggest the nearest name.
         app.allow_extras();
         app.require_subcommand(0, 1);
@@ -61,9 +65,9 @@ struct CommandLine {
         app.set_help_flag("--help,-h", "this page")->group("About");
         app.set_version_flag(
                "--version",
-               [] {
-                   return fmt::format("spectra {} ({})\n{}", version::number, version::git,
-                                      version::features);
+               [&torch] {
+                   return fmt::format("spectra {} ({})\n{}{}", version::number, version::git, version::features,
+                                      torch.version ? "\n" + torch.version() : "");
                },
                "version, git commit and features")
             ->group("About");
@@ -83,6 +87,8 @@ struct CommandLine {
         add_options(*validate, validate_request);
         info = add_command("info", "describe a result file");
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
+        doctor = add_command("doctor", "what is installed, whether it works, what to install");
+        OptionGroup(*doctor, "Output").flag("--json", "print one JSON object and nothing else", doctor_json);
         completion = add_command("completion", "print a shell completion script");
         completion->add_option("SHELL", shell, "the shell")->type_name("bash|zsh");
         man = add_command("man", "print the manual page of spectra or of one command");
@@ -188,6 +194,7 @@ int dispatch(CommandLine& line, const std::string& command, char** arguments, co
             throw std::invalid_argument("info: which file? use spectra info FILE.h5");
         return info(line.info_file);
     }
+    if (line.doctor->parsed()) return doctor(line.doctor_json);
     if (line.completion->parsed()) {
         print(completion_script(line.app, line.shell));
         return done;
@@ -222,7 +229,7 @@ std::string typed(int argc, char** argv) {
 }
 
 int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
-    CommandLine line;
+    CommandLine line(torch);
     try {
         line.app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {

@@ -172,6 +172,7 @@ std::vector<Entry> examples(const CLI::App& app) {
         {"spectra validate model.safetensors --require \"norm<=1.05\"",
          "the mixers of a weight file; exit status 1 if they fail"},
         {"spectra info run1.h5", "describes a result file"},
+        {"spectra doctor", "what works on this machine, and what to install; for reports of problems as well"},
         {"spectra man | man -l -", "the manual page, if it is not installed"},
     };
     if (app.get_parent() == nullptr) return all;
@@ -188,7 +189,8 @@ const std::vector<Entry>& exit_statuses() {
         {std::to_string(verdict_negative), "done, and the verdict of validate is negative"},
         {std::to_string(bad_input), "bad command line or input; nothing was computed or written"},
         {std::to_string(not_finished),
-         "could not finish: points left uncertified (the file marks them), out of memory, disk full"},
+         "could not finish: points left uncertified (the file marks them), out of memory, disk full; "
+         "doctor: something required does not work"},
         {std::to_string(was_interrupted),
          "interrupted by Ctrl-C; finished samples are kept (press twice to stop at once)"},
     };
