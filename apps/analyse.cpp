@@ -86,7 +86,7 @@ bool warn_of_uncertified(const study::Request& request, const report::Report& re
 int analyse(const study::Request& request, const std::string& command) {
     if (!request.mixer && !request.model)
         throw std::invalid_argument(
-            "no network: give --mixer NAME or --model FILE.json (spectra --help shows examples)");
+            "no network: give --mixer NAME or --model FILE.json (spectra --help-all shows examples)");
     catch_interrupts();
     std::optional<report::Report> analysed;
     {

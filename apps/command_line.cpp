@@ -43,7 +43,7 @@ struct CommandLine {
     study::ValidateRequest validate_request;
     std::string info_file, shell, page;
     bool doctor_json = false;
-    CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, figure.",
+    CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, plot.",
                  "spectra"};
     CLI::App* depth = nullptr;
     CLI::App* sweep = nullptr;
@@ -62,7 +62,8 @@ struct CommandLine {
         app.require_subcommand(0, 1);
         app.set_help_flag();
         add_options(app, request);
-        app.set_help_flag("--help,-h", "this page")->group("About");
+        app.set_help_flag("--help,-h", "the most used options, on one screen")->group("About");
+        app.set_help_all_flag("--help-all", "this page")->group("About");
         app.set_version_flag(
                "--version",
                [&torch] {
@@ -71,7 +72,6 @@ struct CommandLine {
                },
                "version, git commit and features")
             ->group("About");
-        app.formatter_fn([](const CLI::App* a, std::string, CLI::AppFormatMode) { return help_page(*a); });
 
         compare = add_command("compare", "mixers × depths in one figure and one file");
         add_options(*compare, compare_request);
@@ -95,7 +95,7 @@ struct CommandLine {
         man->add_option("[COMMAND]", page, "the command")
             ->type_name(fmt::format("{}", fmt::join(command_names(), "|")));
         for (auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
-            command->set_help_flag("--help,-h", "this page")->group("About");
+            add_help(*command);
     }
 
     std::vector<std::string> command_names() const {
@@ -106,6 +106,12 @@ struct CommandLine {
     }
 
 private:
+    /// A command has one page; --help-all is accepted and not shown.
+    static void add_help(CLI::App& command) {
+        command.set_help_flag("--help,-h", "this page")->group("About");
+        command.set_help_all_flag("--help-all", "this page")->group("");
+    }
+
     CLI::App* add_command(const std::string& name, const std::string& description) {
         auto* const command = app.add_subcommand(name, description);
         command->allow_extras();
@@ -128,7 +134,9 @@ std::vector<std::string> option_names(const CLI::App& app) {
         const auto near = nearest(word.substr(0, word.find('=')), names);
         throw std::invalid_argument(
             fmt::format("{}{}: no such option{}", where, in_quotes(word),
-                        near ? fmt::format("; did you mean '{}'?", *near) : "; spectra --help lists them"));
+                        near      ? fmt::format("; did you mean '{}'?", *near)
+                        : is_main ? "; spectra --help-all lists them"
+                                  : fmt::format("; spectra {} --help lists them", app.get_name())));
     }
     if (!is_main) throw std::invalid_argument(fmt::format("{}{}: unexpected argument", where, in_quotes(word)));
     const auto commands = line.command_names();
@@ -230,11 +238,19 @@ std::string typed(int argc, char** argv) {
 
 int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
     CommandLine line(torch);
+    if (argc <= 1) {
+        print(start_page(line.app));
+        return done;
+    }
     try {
         line.app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
         const auto asked = line.app.get_subcommands();
-        print(asked.empty() ? line.app.help() : asked.front()->help());
+        print(asked.empty() ? overview_page(line.app) : help_page(*asked.front()));
+        return done;
+    } catch (const CLI::CallForAllHelp&) {
+        const auto asked = line.app.get_subcommands();
+        print(help_page(asked.empty() ? line.app : *asked.front()));
         return done;
     } catch (const CLI::CallForVersion& version) {
         print(std::string(version.what()) + "\n");
