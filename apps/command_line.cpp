@@ -63,7 +63,7 @@ struct CommandLine {
         app.set_help_flag();
         add_options(app, request);
         app.set_help_flag("--help,-h", "the most used options, on one screen")->group("About");
-        app.set_help_all_flag("--help-all", "this page")->group("About");
+        app.set_help_all_flag("--help-all", "all options, examples and exit statuses")->group("About");
         app.set_version_flag(
                "--version",
                [&torch] {

@@ -130,7 +130,7 @@ const std::vector<FrequentOptions>& frequent_options() {
           {"--plot LIST", "png, svg, pdf or none [default: png]"},
           {"--json", "print JSON instead of a page"}}},
         {"About",
-         {{"--help-all", "all options, more examples, exit statuses"}, {"--version", "version, git commit and features"}}},
+         {{"--help-all", "all options, examples and exit statuses"}, {"--version", "version, git commit and features"}}},
     };
     return groups;
 }

@@ -110,9 +110,9 @@ void try_openmp(Part& part) {
     started += 1;
     part.found = fmt::format("{} thread{}", started, started == 1 ? "" : "s");
     part.measured = {{"threads", started}};
-    if (started != omp_get_max_threads())
-        throw std::runtime_error(fmt::format("{} threads were asked for", omp_get_max_threads()));
-    part.health = Health::works;
+    // Fewer than asked for, under a limit of the system, are slower and no failure.
+    if (started < omp_get_max_threads()) part.trial = fmt::format("{} were asked for", omp_get_max_threads());
+    part.health = started > 0 ? Health::works : Health::fails;
 }
 
 /// A matrix with the singular values 1/N, 2/N, …, 1: (I − 2uuᵀ) diag(s) (I − 2vvᵀ).
@@ -283,7 +283,7 @@ void try_cuda(Part& part) {
         difference = std::max(difference, std::abs(std::exp(on_gpu.log_values[k]) - std::exp(on_cpu.log_values[k])));
     difference /= on_cpu.largest;
     // Sums in another order over L products of N×N matrices.
-    const double limit = 4.0 * network.depth() * network.size() * std::numeric_limits<double>::epsilon();
+    const double limit = 16.0 * network.depth() * network.size() * std::numeric_limits<double>::epsilon();
     part.measured = {{"difference", difference}, {"difference_limit", limit}};
     part.trial = fmt::format("{} samples, {:.0e} from the CPU's", on_gpu.samples, difference);
     if (!(difference <= limit)) throw std::runtime_error(part.trial + fmt::format(", which is above {:.0e}", limit));

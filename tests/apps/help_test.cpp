@@ -59,7 +59,7 @@ Words commands_of(const std::string& page) {
     Words names;
     auto line = std::find_if(lines.begin(), lines.end(), [](const auto& l) { return l.starts_with("Commands"); });
     for (; line != lines.end() && !line->empty(); ++line)
-        if (line->starts_with("  ")) names.push_back(line->substr(2, line->find(' ', 2) - 2));
+        if (line->starts_with("  ") && (*line)[2] != ' ') names.push_back(line->substr(2, line->find(' ', 2) - 2));
     return names;
 }
 
