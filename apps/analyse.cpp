@@ -101,7 +101,7 @@ std::string interrupted_words(const study::Request& request, const report::Repor
 int analyse(const study::Request& request, const study::Invocation& invocation) {
     if (!request.mixer && !request.model)
         throw std::invalid_argument(
-            "no network: give --mixer NAME or --model FILE.json (spectra --help shows examples)");
+            "no network: give --mixer NAME or --model FILE.json (spectra --help-all shows examples)");
     catch_interrupts();
     std::optional<report::Report> analysed;
     {

@@ -5,6 +5,7 @@
 #include "config.hpp"
 #include "console.hpp"
 #include "depth_limit.hpp"
+#include "doctor.hpp"
 #include "exit_status.hpp"
 #include "figure.hpp"
 #include "help.hpp"
@@ -47,7 +48,7 @@ struct CommandLine {
     study::ValidateRequest validate_request;
     std::string info_file, shell, page;
     std::optional<std::string> config;  ///< a file of options
-    bool info_config = false;
+    bool info_config = false, doctor_json = false;
     CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, figure.",
                  "spectra"};
     CLI::App* depth = nullptr;
@@ -57,26 +58,27 @@ struct CommandLine {
     CLI::App* train = nullptr;
     CLI::App* validate = nullptr;
     CLI::App* info = nullptr;
+    CLI::App* doctor = nullptr;
     CLI::App* completion = nullptr;
     CLI::App* man = nullptr;
 
-    CommandLine() {
+    explicit CommandLine(const TorchCommands& torch) {
         // Unknown words are kept, so that the error message can suggest the nearest name.
         app.allow_extras();
         app.require_subcommand(0, 1);
         app.set_help_flag();
         add_options(app, request);
         add_config(app);
-        app.set_help_flag("--help,-h", "this page")->group("About");
+        app.set_help_flag("--help,-h", "the most used options, on one screen")->group("About");
+        app.set_help_all_flag("--help-all", "all options, examples and exit statuses")->group("About");
         app.set_version_flag(
                "--version",
-               [] {
-                   return fmt::format("spectra {} ({})\n{}", version::number, version::git,
-                                      version::features);
+               [&torch] {
+                   return fmt::format("spectra {} ({})\n{}{}", version::number, version::git, version::features,
+                                      torch.version ? "\n" + torch.version() : "");
                },
                "version, git commit and features")
             ->group("About");
-        app.formatter_fn([](const CLI::App* a, const std::string&, CLI::AppFormatMode) { return help_page(*a); });
 
         compare = add_command("compare", "mixers × depths in one figure and one file");
         add_options(*compare, compare_request);
@@ -97,13 +99,15 @@ struct CommandLine {
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
         info->add_flag("--config", info_config, "print the options that made it as a file for --config")
             ->group("Output");
+        doctor = add_command("doctor", "what is installed, whether it works, what to install");
+        OptionGroup(*doctor, "Output").flag("--json", "print one JSON object and nothing else", doctor_json);
         completion = add_command("completion", "print a shell completion script");
         completion->add_option("SHELL", shell, "the shell")->type_name("bash|zsh");
         man = add_command("man", "print the manual page of spectra or of one command");
         man->add_option("[COMMAND]", page, "the command")
             ->type_name(fmt::format("{}", fmt::join(command_names(), "|")));
         for (auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
-            command->set_help_flag("--help,-h", "this page")->group("About");
+            add_help(*command);
     }
 
     std::vector<std::string> command_names() const {
@@ -125,6 +129,12 @@ private:
         add("--config", "FILE.toml", "",
             "read options from this file; those on the command line override it (spectra info --config writes one)",
             [this](const auto&, const auto& text) { config = text; });
+    }
+
+    /// A command has one page; --help-all is accepted and not shown.
+    static void add_help(CLI::App& command) {
+        command.set_help_flag("--help,-h", "this page")->group("About");
+        command.set_help_all_flag("--help-all", "this page")->group("");
     }
 
     CLI::App* add_command(const std::string& name, const std::string& description) {
@@ -149,7 +159,9 @@ std::vector<std::string> option_names(const CLI::App& app) {
         const auto near = nearest(word.substr(0, word.find('=')), names);
         throw std::invalid_argument(
             fmt::format("{}{}: no such option{}", where, in_quotes(word),
-                        near ? fmt::format("; did you mean '{}'?", *near) : "; spectra --help lists them"));
+                        near      ? fmt::format("; did you mean '{}'?", *near)
+                        : is_main ? "; spectra --help-all lists them"
+                                  : fmt::format("; spectra {} --help lists them", app.get_name())));
     }
     if (!is_main) throw std::invalid_argument(fmt::format("{}{}: unexpected argument", where, in_quotes(word)));
     const auto commands = line.command_names();
@@ -214,6 +226,7 @@ int dispatch(CommandLine& line, const study::Invocation& invocation, char** argu
             throw std::invalid_argument("info: no file given; use spectra info FILE.h5");
         return line.info_config ? info_config(line.info_file, line.app) : info(line.info_file);
     }
+    if (line.doctor->parsed()) return doctor(line.doctor_json);
     if (line.completion->parsed()) {
         print(completion_script(line.app, line.shell));
         return done;
@@ -253,7 +266,11 @@ std::optional<int> parse(CommandLine& line, std::vector<std::string> words) {
         line.app.parse(std::move(words));
     } catch (const CLI::CallForHelp&) {
         const auto* const asked = line.command();
-        print(asked == nullptr ? line.app.help() : asked->help());
+        print(asked == nullptr ? overview_page(line.app) : help_page(*asked));
+        return done;
+    } catch (const CLI::CallForAllHelp&) {
+        const auto* const asked = line.command();
+        print(help_page(asked == nullptr ? line.app : *asked));
         return done;
     } catch (const CLI::CallForVersion& version) {
         print(std::string(version.what()) + "\n");
@@ -271,12 +288,16 @@ std::optional<int> parse(CommandLine& line, std::vector<std::string> words) {
 
 int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-    auto line = std::make_unique<CommandLine>();
+    auto line = std::make_unique<CommandLine>(torch);
+    if (words.empty()) {
+        print(start_page(line->app));
+        return done;
+    }
     if (const auto status = parse(*line, words)) return *status;
     if (line->config) {
         refuse_extras(*line);
         words = with_config(line->app, line->command(), words, *line->config);
-        line = std::make_unique<CommandLine>();
+        line = std::make_unique<CommandLine>(torch);
         parse(*line, words);
     }
     // What is stored with the results needs no other file.

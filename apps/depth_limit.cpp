@@ -17,7 +17,7 @@ namespace spectra::cli {
 int depth_limit(const study::DepthLimitRequest& request, const study::Invocation& invocation) {
     if (!request.network.mixer && !request.network.model)
         throw std::invalid_argument(
-            "no network: give --mixer NAME or --model FILE.json (spectra --help shows examples)");
+            "no network: give --mixer NAME or --model FILE.json (spectra depth-limit --help shows an example)");
     catch_interrupts();
     report::DepthReport report;
     {

@@ -14,7 +14,9 @@ namespace spectra::cli {
 namespace {
 
 constexpr std::size_t page_width = 96;
+constexpr std::size_t overview_width = 80;
 constexpr std::size_t left_column = 31;
+constexpr std::size_t status_column = 7;
 constexpr std::size_t longest_value = 44;
 
 /// Marks a non-breaking space.
@@ -31,28 +33,29 @@ std::string padded(const std::string& text, std::size_t width) {
     return text + std::string(length(text) < width ? width - length(text) : 0, ' ');
 }
 
-/// `left`, then `right` wrapped in its column.
-std::string entry(const std::string& left, const std::string& right) {
+/// `left`, then `right` wrapped in its column of a page.
+std::string entry(const std::string& left, const std::string& right, std::size_t column = left_column,
+                  std::size_t width = page_width) {
     std::string page;
-    std::string line = padded("  " + left, left_column);
-    if (length(line) > left_column || line.back() != ' ') {
+    std::string line = padded("  " + left, column);
+    if (length(line) > column || line.back() != ' ') {
         page += line + '\n';
-        line = std::string(left_column, ' ');
+        line = std::string(column, ' ');
     }
     bool fresh = true;
     std::size_t begin = 0;
     while (begin < right.size()) {
         auto end = std::min(right.find(' ', begin), right.size());
         // A word too long for a line is broken after a comma.
-        if (end - begin > page_width - left_column) {
-            const auto comma = right.rfind(',', begin + page_width - left_column - 1);
+        if (end - begin > width - column) {
+            const auto comma = right.rfind(',', begin + width - column - 1);
             if (comma != std::string::npos && comma > begin) end = comma + 1;
         }
         const std::string word = right.substr(begin, end - begin);
         const std::string gap = fresh || right[begin - 1] != ' ' ? "" : " ";
-        if (!fresh && length(line + gap + word) > page_width) {
+        if (!fresh && length(line + gap + word) > width) {
             page += line + '\n';
-            line = std::string(left_column, ' ');
+            line = std::string(column, ' ');
             fresh = true;
         }
         line += (fresh ? "" : gap) + word;
@@ -101,6 +104,35 @@ std::string page_entry(const ShownOption& option) {
     std::string initial = option.initial;
     std::replace(initial.begin(), initial.end(), ' ', unbroken);
     return entry(left, option.description + " [default:" + unbroken + initial + "]");
+}
+
+/// The options of --help, with shorter descriptions than those of --help-all.
+struct FrequentOptions {
+    std::string group;
+    std::vector<Entry> options;
+};
+
+const std::vector<FrequentOptions>& frequent_options() {
+    static const std::vector<FrequentOptions> groups{
+        {"Network",
+         {{"--mixer NAME|FILE", "mixers: a family or a file of matrices"},
+          {"--depth L", "layers [default: 10]"},
+          {"--streams n", "residual streams [default: 4]"},
+          {"--branch NAME", "the random branch [default: isotropic]"},
+          {"--noise C", "total variance of the branch [default: 0.05]"},
+          {"--seed N", "random seed [default: 1]"}}},
+        {"Methods",
+         {{"--theory LIST", "theories to solve, or none [default: ov,scalar]"},
+          {"--samples S", "Jacobians to simulate, or 0 [default: 100]"},
+          {"--device NAME", "auto, cpu or cuda [default: auto]"}}},
+        {"Output",
+         {{"--out STEM", "name of the files, without .h5 and .png"},
+          {"--plot LIST", "png, svg, pdf or none [default: png]"},
+          {"--json", "print JSON instead of a page"}}},
+        {"About",
+         {{"--help-all", "all options, examples and exit statuses"}, {"--version", "version, git commit and features"}}},
+    };
+    return groups;
 }
 
 /// Options that a command requires.
@@ -172,6 +204,7 @@ std::vector<Entry> examples(const CLI::App& app) {
         {"spectra validate model.safetensors --require \"norm<=1.05\"",
          "the mixers of a weight file; exit status 1 if they fail"},
         {"spectra info run1.h5", "describes a result file"},
+        {"spectra doctor", "what works on this machine, and what to install; for reports of problems as well"},
         {"spectra man | man -l -", "the manual page, if it is not installed"},
     };
     if (app.get_parent() == nullptr) return all;
@@ -188,7 +221,8 @@ const std::vector<Entry>& exit_statuses() {
         {std::to_string(verdict_negative), "done, and the verdict of validate is negative"},
         {std::to_string(bad_input), "bad command line or input; nothing was computed or written"},
         {std::to_string(not_finished),
-         "could not finish: points left uncertified (the file marks them), out of memory, disk full"},
+         "could not finish: points left uncertified (the file marks them), out of memory, disk full; "
+         "doctor: something required does not work"},
         {std::to_string(was_interrupted),
          "interrupted by Ctrl-C; finished samples are kept (press twice to stop at once)"},
     };
@@ -211,10 +245,40 @@ std::string help_page(const CLI::App& app) {
         page += fmt::format("  {}\n      {}\n", example.name, example.text);
     if (app.get_parent() == nullptr) {
         page += "\nExit status:\n";
-        for (const auto& status : exit_statuses())
-            page += fmt::format("  {:<4} {}\n", status.name, status.text);
+        for (const auto& status : exit_statuses()) page += entry(status.name, status.text, status_column);
     }
     return page;
+}
+
+std::string overview_page(const CLI::App& app) {
+    constexpr std::size_t group_column = 10, option_column = 31, command_column = 28;
+    std::string page = fmt::format("{}\n\nUsage: {}\n\nCommands ({} COMMAND --help shows the options of one):\n",
+                                   app.get_description(), fmt::join(usage(app), ", or "), app.get_name());
+    for (const auto& command : shown_commands(app))
+        page += entry(command.name, command.text, command_column, overview_width);
+    page += "\nOptions of an analysis:\n";
+    for (const auto& [group, options] : frequent_options())
+        for (const auto& option : options) {
+            const std::string head = &option == &options.front() ? group : "";
+            page += entry(padded(head, group_column) + option.name, option.text, option_column, overview_width);
+        }
+    return page;
+}
+
+std::string start_page(const CLI::App& app) {
+    constexpr std::size_t text_column = 45;
+    static const std::vector<Entry> commands{
+        {"--mixer cayley --depth 10", "analyse one network"},
+        {"compare", "six mixers at three depths, ranked"},
+        {"depth-limit --mixer bistochastic", "how deep a mixer can go"},
+        {"validate FILE", "is a trained model still isometric?"},
+        {"doctor", "what works on this machine"},
+    };
+    std::string page = app.get_description() + "\n\nCommands to start with:\n";
+    for (const auto& command : commands)
+        page += padded("  " + app.get_name() + " " + command.name, text_column) + command.text + "\n";
+    return page + fmt::format("\n{0} --help shows the most used options, {0} --help-all all of them.\n",
+                              app.get_name());
 }
 
 }  // namespace spectra::cli

@@ -41,8 +41,14 @@ std::vector<Entry> examples(const CLI::App& app);
 
 const std::vector<Entry>& exit_statuses();
 
-/// The page of --help: usage, commands, options by group with their defaults, examples; for the program itself
-/// also its exit status. At most 100 columns wide.
+/// The page of --help-all, and of a command's --help: usage, commands, options by group with their defaults, examples;
+/// for the program itself also its exit status. At most 100 columns wide.
 std::string help_page(const CLI::App& app);
+
+/// The page of --help, which fits a screen of 80 columns: all commands, and the options that most users need.
+std::string overview_page(const CLI::App& app);
+
+/// What the program prints without arguments: commands to start with.
+std::string start_page(const CLI::App& app);
 
 }  // namespace spectra::cli

@@ -197,7 +197,7 @@ std::string man_page(const CLI::App& app) {
     const bool is_whole = app.get_parent() == nullptr;
     const std::string name = is_whole ? app.get_name() : app.get_parent()->get_name() + "-" + app.get_name();
     return fmt::format(
-               ".\\\" Written by spectra man, from the words of spectra --help.\n"
+               ".\\\" Written by spectra man, from the words of spectra --help-all.\n"
                ".TH \"{}\" 1 \"\" \"spectra {}\" \"User Commands\"\n.nh\n.ad l\n",
                capitals(name), roff_text(version::number)) +
            section("Name") + fmt::format("{} \\- {}\n", roff_text(name), roff_text(short_description(app))) +

@@ -1,12 +1,13 @@
 #include "torch_commands.hpp"
 
+#include "base/program.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -34,14 +35,18 @@ void let_threads_sleep() {
 
 }  // namespace
 
+std::optional<std::filesystem::path> torch_program() {
+    const auto here = program_folder();
+    std::error_code none;
+    if (auto place = here / "spectra-torch"; here.is_absolute() && std::filesystem::exists(place, none)) return place;
+    return {};
+}
+
 void start_torch_program(char** arguments) {
     let_threads_sleep();
-    constexpr const char* name = "spectra-torch";
-    std::error_code none;
-    const auto here = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
-    if (const auto place = here / name; here.is_absolute() && std::filesystem::exists(place, none)) {
-        execv(place.c_str(), arguments);
-        throw std::runtime_error(fmt::format("{} cannot be started: {}", place.string(), std::strerror(errno)));
+    if (const auto place = torch_program()) {
+        execv(place->c_str(), arguments);
+        throw std::runtime_error(fmt::format("{} cannot be started: {}", place->string(), std::strerror(errno)));
     }
     throw std::runtime_error(
         "this command needs the program spectra-torch, which is built if CMake finds LibTorch (Debian's "

@@ -4,7 +4,9 @@
 #include "train_request.hpp"
 #include "validate.hpp"
 
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace spectra::cli {
@@ -14,14 +16,18 @@ namespace spectra::cli {
 struct TorchCommands {
     std::function<int(const TrainRequest&, const study::Invocation& invocation)> train;
     study::Measurer measure;  ///< of the command validate
+    std::function<std::string()> version;  ///< "Torch 1.13.1, no GPU"; the last line of the program's version
 };
 
 /// The script ./spectra only wants to know whether the command needs spectra-torch (ExitStatus::needs_torch): nothing is
 /// asked or done.
 bool torch_is_probed();
 
-/// Replaces this program with spectra-torch, which must be in the same folder, with the same arguments. Its
-/// threads sleep while they wait, unless the environment sets how they wait. Throws
+/// The program spectra-torch, which must be in the same folder as this one. Nothing if it is not there.
+std::optional<std::filesystem::path> torch_program();
+
+/// Replaces this program with spectra-torch, with the same arguments. Its threads sleep while they wait, unless the
+/// environment sets how they wait. Throws
 /// std::runtime_error with instructions to build it if it is missing.
 [[noreturn]] void start_torch_program(char** arguments);
 

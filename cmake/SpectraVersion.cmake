@@ -3,7 +3,8 @@
 # an unchanged commit costs no compilation.
 #
 # The same file is the script that makes it:
-# cmake -DSOURCE_DIR=… -DTEMPLATE=… -DOUTPUT=… -DPROJECT_VERSION=… -DSPECTRA_FEATURES=… -P SpectraVersion.cmake
+# cmake -DSOURCE_DIR=… -DTEMPLATE=… -DOUTPUT=… -DPROJECT_VERSION=… -DSPECTRA_FEATURES=…
+#     -DSPECTRA_BUILD=… -DSPECTRA_COMPILER=… -P SpectraVersion.cmake
 
 if(CMAKE_SCRIPT_MODE_FILE AND CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
     set(SPECTRA_GIT unknown)
@@ -35,10 +36,14 @@ function(spectra_version_source variable)
     if(SPECTRA_MPI_FOUND)
         string(APPEND features ", MPI ${SPECTRA_MPI_VERSION}")
     endif()
+    set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+    string(REGEX REPLACE "^GNU " "g++ " compiler "${compiler}")
+    string(REGEX REPLACE "^(Apple)?Clang " "clang++ " compiler "${compiler}")
     set(output "${CMAKE_CURRENT_BINARY_DIR}/version.cpp")
     set(command "${CMAKE_COMMAND}"
         "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}" "-DTEMPLATE=${_spectra_version_template}" "-DOUTPUT=${output}"
         "-DPROJECT_VERSION=${PROJECT_VERSION}" "-DSPECTRA_FEATURES=${features}"
+        "-DSPECTRA_BUILD=$<CONFIG>" "-DSPECTRA_COMPILER=${compiler}"
         -P "${_spectra_version_script}")
     add_custom_target(spectra_version COMMAND ${command} BYPRODUCTS "${output}" VERBATIM
         COMMENT "Asking git for the commit")

@@ -23,7 +23,7 @@ ORDER = ["base", "random", "h5", "weightfile", "linalg", "parallel", "spectrum",
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 # Options of other programs.
-FOREIGN = {"--mpi"}
+FOREIGN = {"--mpi", "--version"}
 
 
 def sources(root):

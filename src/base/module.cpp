@@ -1,5 +1,7 @@
 #include "base/module.hpp"
 
+#include "base/program.hpp"
+
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -13,8 +15,7 @@ namespace {
 /// included.
 std::vector<std::filesystem::path> places(const std::string& file_name) {
     std::vector<std::filesystem::path> out;
-    std::error_code none;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+    const auto program = program_folder();
     if (program.is_absolute()) {
         out.push_back(program / file_name);
         out.push_back(program.parent_path() / "lib" / "jacobian_spectra" / file_name);
@@ -39,6 +40,14 @@ void* load_module(const std::string& file_name, const char* symbol, bool global,
         why_not = place.string() + " has no " + symbol;
     }
     return nullptr;
+}
+
+bool has_module(const std::string& file_name) {
+    for (const auto& place : places(file_name)) {
+        std::error_code none;
+        if (std::filesystem::exists(place, none)) return true;
+    }
+    return false;
 }
 
 }  // namespace spectra

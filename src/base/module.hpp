@@ -11,4 +11,7 @@ namespace spectra {
 /// one line.
 void* load_module(const std::string& file_name, const char* symbol, bool global, std::string& why_not);
 
+/// Whether the module is in one of these places, whether or not it can be loaded.
+bool has_module(const std::string& file_name);
+
 }  // namespace spectra

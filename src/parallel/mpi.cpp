@@ -89,6 +89,14 @@ private:
 }  // namespace
 }  // namespace spectra::parallel
 
+// May be called before MPI is initialised.
+extern "C" __attribute__((visibility("default"))) void spectra_mpi_version(std::string& version) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    version = text;
+}
+
 extern "C" __attribute__((visibility("default"))) spectra::parallel::Ranks* spectra_open_ranks(
     std::string& why_not) {
     int before = 0, provided = 0;

@@ -3,17 +3,16 @@
 #ifdef SPECTRA_MATPLOT  // if the build found Matplot++
 
 #include "base/atomic_file.hpp"
+#include "base/program.hpp"
+#include "base/temporary_folder.hpp"
 #include "plot/gnuplot.hpp"
 
 #include <fmt/format.h>
 #include <matplot/matplot.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <sstream>
 #include <stdexcept>
 
 namespace spectra::plot {
@@ -46,36 +45,6 @@ private:
     GnuplotPanel panel_;
 };
 
-bool gnuplot_found() {
-    const char* const search = std::getenv("PATH");
-    std::istringstream folders(search ? search : "");
-    for (std::string folder; std::getline(folders, folder, ':');)
-        if (::access((std::filesystem::path(folder) / "gnuplot").c_str(), X_OK) == 0) return true;
-    return false;
-}
-
-/// A private folder, so that no user's file name is part of a script.
-class Folder {
-public:
-    Folder() {
-        std::string name = (std::filesystem::temp_directory_path() / "spectra-XXXXXX").string();
-        if (!::mkdtemp(name.data()))
-            throw std::runtime_error("cannot create a temporary folder for the figure");
-        path_ = name;
-    }
-    ~Folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
-
 void save(const GnuplotCommands& commands, const std::filesystem::path& path) {
     const auto figure = std::make_shared<matplot::figure_type>(true);
     figure->backend(std::make_shared<Pipe>("set encoding utf8\n" + commands.terminal));
@@ -93,8 +62,8 @@ void save(const GnuplotCommands& commands, const std::filesystem::path& path) {
 void render_with_matplot(const Figure& figure, const std::filesystem::path& path) {
     const std::string extension = figure_extension(path);
     AtomicFile destination(path);
-    if (!gnuplot_found()) throw std::runtime_error(gnuplot_missing);
-    const Folder folder;
+    if (!find_program("gnuplot")) throw std::runtime_error(gnuplot_missing);
+    const TemporaryFolder folder;  // so that no user's file name is part of a script
     const auto drawn = folder.path() / ("figure" + extension);
     save(gnuplot_commands(figure, extension), drawn);  // closes the pipe, so that everything is written
     std::ifstream in(drawn, std::ios::binary);

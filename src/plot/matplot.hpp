@@ -11,4 +11,7 @@ namespace spectra::plot {
 /// picture is the same as gnuplot's. Throws std::runtime_error if gnuplot is missing or nothing was drawn.
 void render_with_matplot(const Figure& figure, const std::filesystem::path& path);
 
+/// Whether the build found Matplot++, so that render() uses it.
+bool matplot_is_used();
+
 }  // namespace spectra::plot

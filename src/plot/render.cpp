@@ -12,4 +12,12 @@ void render(const Figure& figure, const std::filesystem::path& path) {
 #endif
 }
 
+bool matplot_is_used() {
+#ifdef SPECTRA_MATPLOT
+    return true;
+#else
+    return false;
+#endif
+}
+
 }  // namespace spectra::plot

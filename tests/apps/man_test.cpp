@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-/// The manual page against the pages of --help, both read as text.
+/// The manual page against the pages of --help-all, and those of --help of each command, all read as text.
 namespace spectra {
 namespace {
 
@@ -51,7 +51,7 @@ std::string capitals(std::string text) {
 /// "Network:" begins a section, two blanks an entry, more go on with it.
 Sections help_sections(const Words& command) {
     Words words = command;
-    words.push_back("--help");
+    words.push_back(command.empty() ? "--help-all" : "--help");
     Sections sections;
     std::string section;
     for (const auto& line : lines_of(run(words))) {
@@ -158,7 +158,7 @@ Sections man_sections(const std::string& page) {
 
 Words commands() {
     Words names;
-    const auto lines = lines_of(run({"--help"}));
+    const auto lines = lines_of(run({"--help-all"}));
     const auto heading = std::find(lines.begin(), lines.end(), "Commands:");
     for (auto line = heading; line != lines.end() && !line->empty(); ++line)
         if (line->starts_with("  ") && (*line)[2] != ' ')

@@ -5,11 +5,13 @@
 namespace spectra::montecarlo::cuda {
 namespace {
 
+constexpr const char* module_file = "spectra_cuda.so";
+
 /// Stays loaded, because CUDA cannot be unloaded.
 struct Module {
     std::string why_not;
     OpenBackend open =
-        reinterpret_cast<OpenBackend>(load_module("spectra_cuda.so", open_backend_name, false, why_not));
+        reinterpret_cast<OpenBackend>(load_module(module_file, open_backend_name, false, why_not));
 };
 
 }  // namespace
@@ -21,6 +23,10 @@ std::unique_ptr<Backend> open_backend(int streams, int width, Precision precisio
         return std::unique_ptr<Backend>(module.open(streams, width, precision, why_not, local_rank));
     why_not = module.why_not;
     return nullptr;
+}
+
+bool has_cuda_module() {
+    return has_module(module_file);
 }
 
 }  // namespace spectra::montecarlo::cuda

@@ -14,4 +14,7 @@ namespace spectra::montecarlo::cuda {
 std::unique_ptr<Backend> open_backend(int streams, int width, Precision precision, std::string& why_not,
                                       int local_rank = 0);
 
+/// Whether the module spectra_cuda is there, whatever it needs.
+bool has_cuda_module();
+
 }  // namespace spectra::montecarlo::cuda
