@@ -8,6 +8,7 @@ run_packages=(cmake g++ ninja-build git
 train_packages=(libtorch-dev)  # for the commands train and validate
 test_packages=("${train_packages[@]}" libgtest-dev libbenchmark-dev python3-h5py python3-torch
     groff-base libopenmpi-dev openmpi-bin doxygen)
+full_packages=(clang clang-tidy libomp-dev mmdebstrap buildah lintian dpkg-dev)  # for ./test --full
 
 # What these packages bring, for systems where they have other names: programs, and headers with
 # the places where they are known to live (relative to the compiler's own search path).
@@ -105,11 +106,13 @@ check_by_hand() {
     exit 1
 }
 
-# set_up run|train|test: everything the program, its Torch commands too, or all and the tests, need from the system.
+# set_up run|train|test|full: everything the program, its Torch commands too, all and the tests, or the long tests too,
+# need from the system.
 set_up() {
     local packages=("${run_packages[@]}") headers=("${run_headers[@]}")
     [[ $1 == train ]] && packages+=("${train_packages[@]}")
-    if [[ $1 == test ]]; then
+    [[ $1 == full ]] && packages+=("${full_packages[@]}")
+    if [[ $1 == test || $1 == full ]]; then
         packages+=("${test_packages[@]}")
         headers+=("${test_headers[@]}")
     fi
