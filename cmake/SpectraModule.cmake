@@ -15,9 +15,9 @@ endfunction()
 # spectra_dyson, which others know as JacobianSpectra::dyson. PUBLIC and PRIVATE are linked as usual; HEADERS are
 # header-only packages of the sources alone, so that users of the installed library need not have them. NUMERIC: inner
 # loops over checked data, which read no files; the standard library's own checks would cost 4 to 8 % there
-# (docs/performance.md). COLD: no inner loops; optimised less, which compiles in two thirds of the time.
+# (docs/performance.md).
 function(spectra_module name)
-    cmake_parse_arguments(ARG "NUMERIC;COLD" "" "ROOMS;EXCLUDE;PUBLIC;PRIVATE;HEADERS" ${ARGN})
+    cmake_parse_arguments(ARG "NUMERIC" "" "ROOMS;EXCLUDE;PUBLIC;PRIVATE;HEADERS" ${ARGN})
     set(target spectra_${name})
     _spectra_sources(sources ${ARG_ROOMS})
     foreach(file IN LISTS ARG_EXCLUDE)
@@ -41,9 +41,6 @@ function(spectra_module name)
     endforeach()
     if(ARG_NUMERIC)
         target_compile_options(${target} PRIVATE -U_GLIBCXX_ASSERTIONS)
-    endif()
-    if(ARG_COLD)
-        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
     endif()
     set_property(GLOBAL APPEND PROPERTY SPECTRA_MODULES ${name})
     set_property(GLOBAL APPEND PROPERTY SPECTRA_HEADER_PACKAGES ${ARG_HEADERS})
