@@ -1,7 +1,9 @@
-# Libraries, public headers, the program and the CMake package JacobianSpectra.
+# Libraries, public headers, the program and the CMake package JacobianSpectra. Components: program, torch, cuda, mpi, and
+# development, which is the rest.
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 
 # spectra_install_headers(HEADER…): copies of SpectraPublicHeaders.cmake, each to its folder.
 function(spectra_install_headers)
@@ -32,9 +34,9 @@ if(SPECTRA_TORCH_FOUND)
 endif()
 
 if(SPECTRA_APPS)
-    install(TARGETS spectra RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS spectra RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
     if(SPECTRA_TORCH_FOUND)
-        install(TARGETS spectra-torch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+        install(TARGETS spectra-torch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT torch)
     endif()
 endif()
 

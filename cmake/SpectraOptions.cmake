@@ -11,6 +11,7 @@ option(BUILD_TESTING "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SPECTRA_APPS "Build the program spectra" ON)
 option(SPECTRA_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(SPECTRA_CHECK_HEADERS "Compile every header alone (with the tests)" OFF)
+option(SPECTRA_UNITY "Compile the files of the command line together: faster, unless you change them" OFF)
 option(SPECTRA_WERROR "Warnings are errors" OFF)
 option(SPECTRA_HARDENED "Checks of buffers, containers and stacks at run time; read-only relocations" ON)
 option(SPECTRA_NATIVE "Compile for this machine's processor (results may differ in the last bits)" OFF)
@@ -69,6 +70,7 @@ endif()
 # What is read may be hostile (SECURITY.md). docs/performance.md has the cost.
 if(SPECTRA_HARDENED AND NOT SPECTRA_SANITIZE)
     include(CheckCXXCompilerFlag)
+    set(CMAKE_REQUIRED_FLAGS -Werror)  # clang only warns of another processor's flag
     foreach(flag IN ITEMS -fstack-protector-strong -fstack-clash-protection -fcf-protection -mbranch-protection=standard)
         string(MAKE_C_IDENTIFIER "SPECTRA_HAS${flag}" has)
         check_cxx_compiler_flag(${flag} ${has})
@@ -76,6 +78,7 @@ if(SPECTRA_HARDENED AND NOT SPECTRA_SANITIZE)
             target_compile_options(spectra_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${flag}>)
         endif()
     endforeach()
+    unset(CMAKE_REQUIRED_FLAGS)
     # Some compilers define _FORTIFY_SOURCE themselves; it needs optimisation.
     target_compile_options(spectra_flags INTERFACE
         $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE\;-D_FORTIFY_SOURCE=2>)

@@ -6,7 +6,7 @@
 # What a target learns stays in build/fuzz/corpus/TARGET, what it finds in build/fuzz/findings/TARGET. The targets
 # NAME_image are NAME on images of HDF5 files, each run in a process of its own: the C library of HDF5 does not survive
 # all of them, so that they are only run where they are named. NAME itself reads the same content without that library.
-# JOBS is how many compilers run at once (1), CLANG the compiler (clang++).
+# JOBS is how many compilers run at once (1), CLANG the compiler (clang++). Ends with 1 if a target did not end well.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build/fuzz
@@ -69,7 +69,10 @@ run_target() {
     found=$(find "$findings" -type f | wc -l)
     printf '%-20s %12s %8s s %9s %9s%s\n' "$target" "$executions" "$taken" "$((executions / (taken > 0 ? taken : 1)))" \
         "$found" "$( ((status)) && echo "  (ended with $status: $log)")"
+    ((status == 0)) || failed=1
 }
 
+failed=0
 printf '%-20s %12s %10s %9s %9s\n' target executions time per\ s findings
 for target in "${targets[@]}"; do run_target "$target"; done
+exit $failed

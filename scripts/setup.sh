@@ -1,4 +1,4 @@
-# Sourced by ./spectra and ./test: system packages, configuring and building.
+# Sourced by ./spectra, ./test and scripts/package.sh: system packages, configuring and building.
 # Expects $root, the folder of the checkout. Says what it does on stderr, in a line each.
 
 # Needed to build and run the program, and besides to test it.
@@ -8,6 +8,7 @@ run_packages=(cmake g++ ninja-build git
 train_packages=(libtorch-dev)  # for the commands train and validate
 test_packages=("${train_packages[@]}" libgtest-dev libbenchmark-dev python3-h5py python3-torch
     groff-base libopenmpi-dev openmpi-bin doxygen)
+full_packages=(clang clang-tidy libomp-dev mmdebstrap buildah lintian dpkg-dev)  # for ./test --full
 
 # What these packages bring, for systems where they have other names: programs, and headers with
 # the places where they are known to live (relative to the compiler's own search path).
@@ -105,11 +106,13 @@ check_by_hand() {
     exit 1
 }
 
-# set_up run|train|test: everything the program, its Torch commands too, or all and the tests, need from the system.
+# set_up run|train|test|full: everything the program, its Torch commands too, all and the tests, or the long tests too,
+# need from the system.
 set_up() {
     local packages=("${run_packages[@]}") headers=("${run_headers[@]}")
     [[ $1 == train ]] && packages+=("${train_packages[@]}")
-    if [[ $1 == test ]]; then
+    [[ $1 == full ]] && packages+=("${full_packages[@]}")
+    if [[ $1 == test || $1 == full ]]; then
         packages+=("${test_packages[@]}")
         headers+=("${test_headers[@]}")
     fi
@@ -127,4 +130,99 @@ jobs() {
     memory=$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo 2>/dev/null || true)
     [[ $memory ]] && ((memory < cores)) && cores=$memory
     ((cores > 0)) && echo "$cores" || echo 1
+}
+
+# The GPU's device file, and the places of nvcc besides PATH: variables, so that tests can stand in for them.
+: "${gpu_file:=/dev/nvidia0}" "${cuda_folders:=${CUDA_PATH-} /usr/local/cuda}"
+
+has_gpu() { nvidia-smi -L >/dev/null 2>&1 || [[ -e $gpu_file ]]; }
+
+has_nvcc() {
+    local folder
+    command -v nvcc >/dev/null || [[ -x ${CUDACXX-} ]] && return
+    for folder in $cuda_folders; do
+        [[ -x $folder/bin/nvcc ]] && return
+    done
+    return 1
+}
+
+# The CUDA module is built where it can be compiled and used.
+cuda_wanted() { has_nvcc && has_gpu; }
+
+# cuda_arguments: CMake's, one per line: no CUDA, or CUDA for the GPUs of this machine alone where they can be asked.
+cuda_arguments() {
+    local kinds
+    cuda_wanted || { echo -DSPECTRA_CUDA=OFF; return; }
+    echo -DSPECTRA_CUDA=AUTO
+    kinds=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | sort -un | paste -sd ';' || true)
+    [[ ! $kinds =~ ^[0-9]+(\;[0-9]+)*$ ]] || echo "-DCMAKE_CUDA_ARCHITECTURES=$kinds"
+}
+
+# program_arguments: CMake's, one per line, for the program alone.
+program_arguments() {
+    printf '%s\n' -DBUILD_TESTING=OFF -DSPECTRA_BENCH=OFF -DSPECTRA_EXAMPLES=OFF -DSPECTRA_CHECK_HEADERS=OFF \
+        -DSPECTRA_UNITY=ON
+    cuda_arguments
+}
+
+# time_left ELAPSED DONE TOTAL: ", about 3 minutes left", from the steps so far; nothing while they are too few.
+time_left() {
+    local seconds
+    (($2 >= 5 && $1 >= 5)) || return 0
+    seconds=$(($1 * ($3 - $2) / $2))
+    if ((seconds >= 90)); then
+        echo ", about $(((seconds + 30) / 60)) minutes left"
+    elif ((seconds >= 45)); then
+        echo ", about a minute left"
+    else
+        echo ", less than a minute left"
+    fi
+}
+
+shows_line() { [[ -t 2 ]]; }
+
+# show_progress LOG NAME: copies ninja's output, its input, to LOG, and shows how far it is: in one line that changes
+# on a terminal, otherwise in a line every $progress_every seconds (30).
+show_progress() {
+    local log=$1 name=$2 begin=$SECONDS shown=$SECONDS finished=0 total=0 status piece line= text
+    while true; do
+        status=0
+        IFS= read -r -t 1 piece || status=$?
+        line+=$piece
+        if ((status == 0)); then
+            printf '%s\n' "$line" >>"$log"
+            if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+                finished=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
+            fi
+            line=
+        elif ((status <= 128)); then
+            break  # the end
+        fi
+        ((total > 2)) || continue  # ninja looking after its own files
+        text="building $name: $finished of $total$(time_left $((SECONDS - begin)) "$finished" "$total")"
+        if shows_line; then
+            printf '\r%s\033[K' "$text" >&2
+        elif ((SECONDS - shown >= ${progress_every:-30})); then
+            say "$text"
+            shown=$SECONDS
+        fi
+    done
+    [[ ! $line ]] || printf '%s\n' "$line" >>"$log"
+    ! shows_line || printf '\r\033[K' >&2
+}
+
+# compile LOG BUILD TARGET…: builds, and shows how far it is; the status is the compilers'.
+compile() {
+    local log=$1 build=$2
+    shift 2
+    NINJA_STATUS='[%f/%t] ' cmake --build "$build" --target "$@" -j "$(jobs)" 2>&1 </dev/null |
+        show_progress "$log" "${@: -1}"
+    return "${PIPESTATUS[0]}"
+}
+
+# show_errors LOG: what failed, in full; the end of LOG where no step of ninja did.
+show_errors() {
+    local errors
+    errors=$(awk '/^\[[0-9]+\/[0-9]+\]/ || /^ninja: / { failed = 0 } /^FAILED:/ { failed = 1 } failed' "$1")
+    if [[ $errors ]]; then printf '%s\n' "$errors" >&2; else tail -n 40 "$1" >&2; fi
 }
