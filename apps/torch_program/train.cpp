@@ -214,7 +214,10 @@ int train_models(const TrainRequest& r, const study::Invocation& invocation) {
     for (const auto seed : seeds) {
         if (interrupted()) break;
         auto trained = train_one(r, data, options, seed, stem(seed), invocation);
-        if (trained.result.log.rows.empty()) break;
+        if (trained.result.log.rows.empty()) {
+            print_error("interrupted before the first step; files are unchanged");
+            break;
+        }
         reports.push_back(std::move(trained));
         const auto& report = reports.back();
         std::vector<std::string> written{stem(seed) + ".ckpt", stem(seed) + ".h5", stem(seed) + ".csv"};
