@@ -51,14 +51,18 @@ struct Series {
     std::vector<double> x;           ///< places along the horizontal axis
     std::vector<double> y;           ///< places along the vertical axis
     std::vector<double> lower = {};  ///< of a band
+    bool on_right = false;           ///< y is a place along the panel's second vertical axis
 };
 
-/// Text at a position inside the panel, in the panel's coordinates.
+/// Text at a position inside the panel, in the panel's coordinates. Text that is too long is broken into lines;
+/// what would leave the panel or cover an earlier annotation is moved.
 struct Annotation {
     double x = 0;              ///< place
     double y = 0;              ///< place
     std::string text;          ///< what is written there
     bool to_the_left = false;  ///< the text ends at the place instead of beginning there
+    bool centred = false;      ///< the middle of the text is at the place
+    double room = 1;           ///< share of the panel's width that its lines may take
 };
 
 /// One pair of axes with what is drawn on them.
@@ -67,8 +71,10 @@ struct Panel {
     Axis y;                               ///< vertical
     std::vector<Series> series;           ///< drawn in this order
     std::vector<Annotation> annotations;  ///< drawn last
-    std::string heading = {};  ///< above its upper right corner
+    std::string heading = {};  ///< above its upper right corner; inside of it where axes are shared
     bool absent = false;       ///< an empty place of the grid
+    /// A second vertical axis, on the right, for the series that say so; none without a label.
+    Axis right = {};
 };
 
 /// A grid of panels under one title and one legend (the distinct labels of all series), above a caption.
@@ -83,9 +89,9 @@ struct Figure {
     /// Ranges agree along rows and columns: ticks have labels at the outer panels only, and one label of an
     /// axis is for all.
     bool shared_axes = false;
-    double width = 160;        ///< mm
-    double panel_height = 41;  ///< mm
-    double font_size = 7;      ///< points
+    double width = 120;        ///< mm
+    double panel_height = 36;  ///< mm
+    double font_size = 8.5;    ///< points: 6 where the figure is shrunk to the width of a column
 };
 
 /// Width in mm of a figure in one of two columns of a page.

@@ -126,7 +126,7 @@ std::string line_style(const Series& series) {
 constexpr const char* outline_colour = "'#8c8c8c'";
 
 std::string plot_element(const Series& series, std::size_t block) {
-    const std::string data = fmt::format("$d{} using 1:2 ", block);
+    const std::string data = fmt::format("$d{} using 1:2 {}", block, series.on_right ? "axes x1y2 " : "");
     switch (series.mark) {
         case Mark::line:
             return data + "with lines " + line_style(series) + " notitle";
@@ -271,6 +271,9 @@ GnuplotPanel panel_commands(const Panel& panel, const PlacedPanel& placed, const
     const double font = layout.font_size * screen.font_per_point();
     out.settings +=
         tick_commands("xtics", placed.x_ticks, font) + tick_commands("ytics", placed.y_ticks, font);
+    if (!placed.right_ticks.empty())
+        out.settings += fmt::format("set y2range [{:.9g}:{:.9g}]\n", panel.right.min, panel.right.max) +
+                        "set border 11\nset y2tics offset -0.45,0\n" + tick_commands("y2tics", placed.right_ticks, font);
     for (const auto& series : panel.series) {
         const std::string rows = data_block(series);
         if (rows.find_first_not_of('\n') == std::string::npos) continue;
@@ -287,6 +290,7 @@ constexpr const char* style =
     "set border 3 linewidth 1 linecolor rgb '#333333'\n"
     "set tics nomirror out scale 0.45, 0.25\n"
     "set xtics offset 0,0.35\nset ytics offset 0.45,0\n"
+    "unset y2tics\n"
     "set decimalsign '.'\n"
     "set clip two\n"
     "unset key\n";

@@ -284,7 +284,7 @@ private:
 
     void add_title() {
         down_ = margin;
-        const double size = figure_.shared_axes ? size_ : 1.2 * size_;
+        const double size = figure_.shared_axes ? size_ : 1.08 * size_;
         for (const auto& line : wrapped(figure_.title, size, figure_.width - 2 * margin))
             add_line(line, size, "#000000");
     }
@@ -326,6 +326,22 @@ private:
         return axis_ticks(panel.y, figure_.panel_height, size_, false, 0.5 * mm(size_));
     }
 
+    std::vector<Tick> right_ticks(const Panel& panel) const {
+        if (panel.right.label.empty()) return {};
+        return axis_ticks(panel.right, figure_.panel_height, size_, false, 0.5 * mm(size_));
+    }
+
+    /// Room for the second vertical axis to the right of the panels of a column.
+    double right_room(std::size_t column) const {
+        double widest = 0;
+        for (std::size_t r = 0; r < rows(); ++r) {
+            if (!present(r, column)) continue;
+            for (const auto& tick : right_ticks(figure_.panels[r * columns_ + column]))
+                widest = std::max(widest, text_width(tick.label, size_));
+        }
+        return widest > 0 ? widest + tick_length + 0.4 * mm(size_) + line_height(size_) : 0;
+    }
+
     /// Room for tick labels to the left of the panels of a column.
     double tick_room(std::size_t column) const {
         double widest = 0;
@@ -350,13 +366,13 @@ private:
         for (std::size_t c = 0; c < columns_; ++c) {
             rooms[c] = tick_room(c) + (c == 0 || !figure_.shared_axes ? axis_name : 0);
             if (c > 0) rooms[c] += figure_.shared_axes ? shared_gap : 3 * margin;
-            taken += rooms[c];
+            taken += rooms[c] + right_room(c);
         }
         const double width = std::max(5.0, (figure_.width - taken) / double(columns_));
         double x = margin;
         for (std::size_t c = 0; c < columns_; ++c) {
             lefts_.push_back(x + rooms[c]);
-            x += rooms[c] + width;
+            x += rooms[c] + width + right_room(c);
         }
         panel_width_ = width;
         right_ = x;
@@ -372,8 +388,7 @@ private:
 
     /// A heading may reach into the room above the row.
     std::vector<std::string> row_heading(const std::string& text) const {
-        const double room = figure_.panel_height + (headed(0) ? line_height(note_size()) : 0.3 * shared_gap);
-        return wrapped(text, size_, room, true);
+        return wrapped(text, size_, figure_.panel_height + 0.3 * shared_gap, true);
     }
 
     void add_column_headings() {
@@ -382,15 +397,15 @@ private:
         for (std::size_t c = 0; c < std::min(columns_, figure_.column_headings.size()); ++c)
             out_.words.push_back({lefts_[c] + 0.5 * panel_width_, down_, figure_.column_headings[c],
                                   Words::Align::centre, size_});
-        down_ += (headed(0) ? 0.9 : 0.6) * line_height(size_);
+        down_ += 0.6 * line_height(size_);
     }
 
     void add_rows() {
         const double below_ticks = tick_length + line_height(size_), name = line_height(size_);
         const double top = down_;
         for (std::size_t r = 0; r < rows(); ++r) {
-            if (r > 0) down_ += figure_.shared_axes ? 0.8 * shared_gap : 2 * margin;
-            if (headed(r)) down_ += 0.75 * line_height(note_size());
+            if (r > 0) down_ += figure_.shared_axes ? 1.2 * shared_gap : 2 * margin;
+            if (headed(r) && !figure_.shared_axes) down_ += 0.75 * line_height(note_size());
             bool labelled = false;
             const double row_top = down_, row_bottom = down_ + figure_.panel_height;
             for (std::size_t c = 0; c < columns_; ++c) {
@@ -426,10 +441,14 @@ private:
             for (auto& tick : placed.x_ticks) tick.label.clear();
         if (!has_y_labels(r, c))
             for (auto& tick : placed.y_ticks) tick.label.clear();
+        if (figure_.shared_axes) return;  // the heading is a note then
         if (!panel.heading.empty())
             out_.words.push_back({placed.box.right, top - 0.55 * line_height(note_size()), panel.heading,
                                   Words::Align::right, note_size(), 0, soft_black});
-        if (figure_.shared_axes) return;
+        placed.right_ticks = right_ticks(panel);
+        if (!placed.right_ticks.empty())
+            out_.words.push_back({placed.box.right + right_room(c) - 0.4 * line_height(size_),
+                                  0.5 * (top + bottom), panel.right.label, Words::Align::centre, size_, 90});
         const double below = bottom + tick_length + line_height(size_);
         out_.words.push_back({0.5 * (placed.box.left + placed.box.right), below + 0.5 * line_height(size_),
                               panel.x.label, Words::Align::centre, size_});
@@ -463,16 +482,63 @@ private:
         }
     }
 
+    /// Adds the lines of one note to a panel, the first at its place: inside the panel, and below the earlier
+    /// notes that are in the way, or above them where no room is left below.
+    void add_note(PlacedPanel& placed, Words note, double room) const {
+        const Box& box = placed.box;
+        const double line = 1.15 * mm(note.size), half = 0.5 * mm(note.size);
+        const auto lines = wrapped(note.text, note.size, 0.96 * room * box.width());
+        double width = 0;
+        for (const auto& text : lines) width = std::max(width, text_width(text, note.size));
+        note.text = lines.empty() ? "" : lines.front();
+        const double begin = note.align == Words::Align::left     ? 0
+                             : note.align == Words::Align::centre ? 0.5 * width
+                                                                  : width;
+        constexpr double apart = 0.4;  // from the axes
+        const double least = box.left + apart + begin, most = box.right - apart - (width - begin);
+        if (least <= most) note.x = std::clamp(note.x, least, most);
+        const double lowest = box.bottom + half + line * (double(lines.size()) - 1), highest = box.top - half;
+        const auto taken = [&](double y) {
+            const Box area{note.x - begin, y - half - line * (double(lines.size()) - 1), note.x - begin + width,
+                           y + half};
+            return std::any_of(placed.notes.begin(), placed.notes.end(), [&](const Words& other) {
+                const Box there = extent(other);
+                return area.left < there.right && there.left < area.right && area.bottom < there.top &&
+                       there.bottom < area.top;
+            });
+        };
+        if (lowest <= highest) note.y = std::clamp(note.y, lowest, highest);
+        double y = note.y;
+        while (taken(y) && y - line >= lowest) y -= line;
+        if (taken(y)) y = note.y;
+        while (taken(y) && y + line <= highest) y += line;
+        for (const auto& text : lines) {
+            note.text = text;
+            note.y = y;
+            placed.notes.push_back(note);
+            y -= line;
+        }
+    }
+
     void add_notes() {
         for (std::size_t k = 0; k < out_.panels.size(); ++k) {
             const Panel& panel = figure_.panels[k];
-            const Box& box = out_.panels[k].box;
+            if (panel.absent) continue;
+            PlacedPanel& placed = out_.panels[k];
+            const Box& box = placed.box;
+            if (figure_.shared_axes && !panel.heading.empty())
+                add_note(placed,
+                         {box.right, box.top, panel.heading, Words::Align::right, note_size(), 0, soft_black}, 1);
             for (const auto& note : panel.annotations)
-                out_.panels[k].notes.push_back(
-                    {std::lerp(box.left, box.right, (note.x - panel.x.min) / (panel.x.max - panel.x.min)),
-                     std::lerp(box.bottom, box.top, (note.y - panel.y.min) / (panel.y.max - panel.y.min)),
-                     note.text, note.to_the_left ? Words::Align::right : Words::Align::left, note_size(), 0,
-                     soft_black});
+                add_note(placed,
+                         {std::lerp(box.left, box.right, (note.x - panel.x.min) / (panel.x.max - panel.x.min)),
+                          std::lerp(box.bottom, box.top, (note.y - panel.y.min) / (panel.y.max - panel.y.min)),
+                          note.text,
+                          note.centred       ? Words::Align::centre
+                          : note.to_the_left ? Words::Align::right
+                                             : Words::Align::left,
+                          note_size(), 0, soft_black},
+                         note.room);
         }
     }
 

@@ -37,7 +37,7 @@ struct Tick {
 
 struct PlacedPanel {
     Box box;  ///< of the axes
-    std::vector<Tick> x_ticks, y_ticks;
+    std::vector<Tick> x_ticks, y_ticks, right_ticks;
     std::vector<Words> notes;  ///< the panel's annotations
 };
 

@@ -1,5 +1,6 @@
 #include "report/density_figure.hpp"
 
+#include "report/density_notes.hpp"
 #include "report/panel_height.hpp"
 #include "report/wording.hpp"
 
@@ -174,7 +175,7 @@ plot::Series histogram(const Report& report, plot::Scale scale, const Range& fra
     const double width = (frame.max - frame.min) / bins;
 
     plot::Series steps;
-    steps.label = "simulation (" + sample_size(report) + ")";
+    steps.label = "simulation";  // the caption has its size
     steps.mark = plot::Mark::filled_steps;
     steps.width = 0.75;
     steps.colour = "#c8c8c8";
@@ -195,13 +196,13 @@ plot::Series histogram(const Report& report, plot::Scale scale, const Range& fra
     return steps;
 }
 
-plot::Series line_series(const Curve& curve, plot::Scale scale, const Range& frame) {
+/// A series of a theory without its data: name, colour and dashes.
+plot::Series line_style(const dyson::Theory& theory) {
     plot::Series series;
-    const bool exact = curve.theory->method == dyson::Method::operator_valued;
-    series.label = long_name(source_of(curve.theory->method));
-    if (!curve.theory->summary.certified) series.label += " (not certified)";
+    series.label = long_name(source_of(theory.method));
+    if (!theory.summary.certified) series.label += " (not certified)";
     // Okabe and Ito's palette: black, vermillion, bluish green, reddish purple.
-    switch (curve.theory->method) {
+    switch (theory.method) {
         case dyson::Method::operator_valued:
             series.colour = "#000000";
             series.dash = plot::Dash::solid;
@@ -219,7 +220,12 @@ plot::Series line_series(const Curve& curve, plot::Scale scale, const Range& fra
             series.dash = plot::Dash::dash_dotted;
             break;
     }
-    series.width = exact ? 2.0 : 2.6;
+    series.width = theory.method == dyson::Method::operator_valued ? 2.0 : 2.6;
+    return series;
+}
+
+plot::Series line_series(const Curve& curve, plot::Scale scale, const Range& frame) {
+    plot::Series series = line_style(*curve.theory);
     // One point beyond the frame on either side, so that the line leaves it.
     const auto& x = curve.line.x;
     const auto outside = [&](std::size_t k) {
@@ -256,38 +262,19 @@ Height height_of(const plot::Panel& panel, const std::vector<Curve>& curves, dou
     return report::height_of(panel, atom_places(curves, panel.x.scale), stretch, cut);
 }
 
+/// The atoms of all theories. A theory that has nothing else keeps its name in the legend.
 void add_atoms(plot::Panel& panel, const std::vector<Curve>& curves) {
-    bool named = false;
-    double noted = 0.94;
-    for (const auto& [theory, line] : curves) {
-        const std::string method = dyson::name(theory->method);
-        for (const auto& atom : theory->law.density().atoms) {
-            const std::string mass =
-                fmt::format("mass {:.3g}{}", atom.mass, method == "ov" ? "" : " (" + method + ")");
-            const bool linear = panel.x.scale == plot::Scale::linear;
-            if (!linear && !std::isfinite(atom.log_place)) {
-                panel.annotations.push_back({panel.x.min + 0.02 * (panel.x.max - panel.x.min),
-                                             noted * panel.y.max, "atom at s = 0, " + mass});
-                noted -= 0.07;
-                continue;
-            }
-            const double place = linear ? std::exp(atom.log_place) : atom.log_place / log_ten;
-            if (place < panel.x.min || place > panel.x.max) continue;
-            const double height =
-                panel.y.max * (0.3 + 0.55 * std::clamp(atom.mass, 0.0, 1.0)) * (method == "ov" ? 1.0 : 0.85);
-            plot::Series impulse;
-            impulse.label = std::exchange(named, true) ? "" : "atom";
-            impulse.mark = plot::Mark::impulses;
-            impulse.width = 4;
-            impulse.colour = method == "ov" ? "#0072b2" : "#d55e00";
-            impulse.x = {place};
-            impulse.y = {height};
-            panel.series.push_back(std::move(impulse));
-            const bool left = place > 0.5 * (panel.x.min + panel.x.max);
-            const double shift = 0.012 * (panel.x.max - panel.x.min) * (left ? -1 : 1);
-            panel.annotations.push_back({place + shift, height, mass, left});
-        }
+    const bool linear = panel.x.scale == plot::Scale::linear;
+    std::vector<Stem> stems;
+    for (const auto& curve : curves) {
+        const auto style = line_style(*curve.theory);
+        for (const auto& atom : curve.theory->law.density().atoms)
+            stems.push_back({linear ? std::exp(atom.log_place) : atom.log_place / log_ten, atom.mass,
+                             dyson::name(curve.theory->method),
+                             curve.line.x.empty() ? style.label + " (atoms)" : "atoms of the " + style.label,
+                             style.colour});
     }
+    add_stems(panel, stems);
 }
 
 std::vector<Curve> curves_of(const Report& report) {
@@ -314,20 +301,60 @@ plot::Panel framed_panel(const Report& report, const std::vector<Curve>& curves,
     return panel;
 }
 
+/// The law that notes are about: the operator-valued theory's; without it, the simulation's; or null.
+const Spectrum* trusted_law(const Report& report) {
+    for (const auto& theory : report.theories)
+        if (theory.method == dyson::Method::operator_valued && !theory.law.empty()) return &theory.law;
+    const auto* simulation = simulated(report);
+    return simulation != nullptr ? &simulation->law : nullptr;
+}
+
+/// Whether the curves of the two theories cannot be told apart.
+bool theories_coincide(const Report& report) {
+    constexpr double visible = 0.005;
+    const auto* pair = find(report.agreement, SourcePair{Source::ov, Source::scalar});
+    const auto drawn = [](const auto& theory) { return !theory.law.density().log_s.empty(); };
+    return pair != nullptr && pair->kolmogorov_smirnov < visible &&
+           std::all_of(report.theories.begin(), report.theories.end(), drawn);
+}
+
+/// Says so above the highest point of the first curve.
+void note_coinciding(plot::Panel& panel) {
+    for (const auto& series : panel.series) {
+        if (series.mark != plot::Mark::line || series.y.empty()) continue;
+        std::size_t top = 0;
+        for (std::size_t k = 0; k < series.y.size(); ++k)
+            if (series.y[k] > series.y[top] || std::isnan(series.y[top])) top = k;
+        panel.annotations.push_back({series.x[top], panel.y.max, "both theories coincide", false, true});
+        return;
+    }
+}
+
+/// The height of the histogram, for a panel in which everything else is atoms.
+double highest_bar(const plot::Panel& panel) {
+    double height = 0;
+    for (const auto& series : panel.series)
+        if (series.mark == plot::Mark::filled_steps)
+            for (const double y : series.y) height = std::max(height, y);
+    return height;
+}
+
 plot::Panel panel_of(const Report& report, const std::vector<Curve>& curves, plot::Scale scale) {
     constexpr double headroom = 1.12;
     plot::Panel panel = framed_panel(report, curves, scale, frame_of(report, curves, scale));
     const Height height = height_of(panel, curves, 3, true);
-    if (height.shown() > 0) panel.y.max = headroom * height.shown();
-    if (height.collapsed())
-        panel.annotations.push_back(
-            {0.985 * panel.x.max, 0.95 * panel.y.max, "cut: ρ(s) rises further towards s = 0", true});
+    const double shown = height.shown() > 0 ? height.shown() : highest_bar(panel);
+    if (shown > 0) panel.y.max = headroom * shown;
+    const Spectrum* const law = trusted_law(report);
+    if (law != nullptr) note_hidden(panel, *law, height.collapsed());
     for (const auto& peak : height.peaks) {
         const double place = 0.5 * (peak.from + peak.to), room = panel.x.max - panel.x.min;
         const bool left = place > panel.x.min + 0.5 * room;
         panel.annotations.push_back({place + 0.012 * room * (left ? -1 : 1), 0.95 * panel.y.max,
                                      fmt::format("mass {:.2g}, cut", peak.mass), left});
     }
+    if (law != nullptr && scale == plot::Scale::logarithmic) note_bands(panel, *law, height.peaks);
+    if (scale == plot::Scale::linear && theories_coincide(report)) note_coinciding(panel);
     add_atoms(panel, curves);
     return panel;
 }
@@ -361,6 +388,7 @@ std::optional<double> collapsed_share(const Report& report) {
     return metrics != nullptr ? std::optional(metrics->collapsed) : std::nullopt;
 }
 
+/// "9.1 % collapsed".
 std::string panel_heading(const Report& report) {
     const auto share = collapsed_share(report);
     const bool certified = std::all_of(report.theories.begin(), report.theories.end(),
@@ -368,17 +396,26 @@ std::string panel_heading(const Report& report) {
     return (share ? percent(*share) + " collapsed" : "") + (certified ? "" : " !");
 }
 
-/// One frame per column, or one for all.
+/// One frame per column; over s, one for all while their ends differ by less than a half.
 std::vector<Range> shared_frames(const DensityGrid& grid, plot::Scale scale) {
     std::vector<Range> frames(grid.columns.size());
     for (std::size_t k = 0; k < grid.cells.size(); ++k) {
         if (!grid.cells[k]) continue;
         const Range frame = frame_of(*grid.cells[k], curves_of(*grid.cells[k]), scale);
-        Range& shared = frames[scale == plot::Scale::linear ? 0 : k % frames.size()];
+        Range& shared = frames[k % frames.size()];
         shared.include(frame.min);
         shared.include(frame.max);
     }
-    if (scale == plot::Scale::linear) std::fill(frames.begin(), frames.end(), frames.front());
+    if (scale != plot::Scale::linear) return frames;
+    Range all;
+    double least = infinity;
+    for (const auto& frame : frames) {
+        if (frame.empty()) continue;
+        all.include(frame.min);
+        all.include(frame.max);
+        least = std::min(least, frame.max);
+    }
+    if (all.max < 1.5 * least) std::fill(frames.begin(), frames.end(), all);
     return frames;
 }
 
@@ -424,10 +461,36 @@ double shared_height(std::vector<double> wanted) {
     return std::min(wanted.back(), excess * wanted[wanted.size() / 2]);
 }
 
+/// The height of each row: one for all, or each its own where one for all would flatten a row to less than half.
+std::vector<double> row_heights(const std::vector<double>& wanted, std::size_t columns) {
+    std::vector<double> heights;
+    for (std::size_t k = 0; k < wanted.size(); k += columns) {
+        const auto first = wanted.begin() + static_cast<std::ptrdiff_t>(k);
+        const auto last = wanted.begin() + static_cast<std::ptrdiff_t>(std::min(k + columns, wanted.size()));
+        heights.push_back(shared_height({first, last}));
+    }
+    const double all = shared_height(wanted);
+    if (std::none_of(heights.begin(), heights.end(), [&](double height) { return height < 0.5 * all; }))
+        std::fill(heights.begin(), heights.end(), all);
+    return heights;
+}
+
+/// Draws atoms on the only vertical axis of a panel of a grid: the whole height is mass 1.
+void add_atoms_of_grid(plot::Panel& panel, const std::vector<Curve>& curves) {
+    add_atoms(panel, curves);
+    panel.right = {};
+    panel.annotations.clear();  // no room for the masses of atoms
+    for (auto& series : panel.series) {
+        if (!std::exchange(series.on_right, false)) continue;
+        for (double& mass : series.y) mass *= panel.y.max;
+        if (!series.label.empty()) series.label = "atom (whole height: mass 1)";
+    }
+}
+
 }  // namespace
 
 plot::Figure density_grid(const DensityGrid& grid, plot::Scale scale) {
-    constexpr double headroom = 1.08;
+    constexpr double one_note = 1.25, two_notes = 1.5;  // room above the curves
     constexpr std::size_t column_panels = 3, page_panels = 7;
     plot::Figure figure;
     figure.title = grid.title;
@@ -437,14 +500,15 @@ plot::Figure density_grid(const DensityGrid& grid, plot::Scale scale) {
     figure.row_headings = grid.rows;
     figure.shared_axes = true;
     figure.font_size = 6.5;
-    figure.panel_height = 15.2;
+    figure.panel_height = 17.5;
     figure.width = figure.columns <= column_panels ? plot::column_width
                    : figure.columns <= page_panels
                        ? plot::page_width
                        : plot::page_width / page_panels * static_cast<double>(figure.columns);
 
     const auto frames = shared_frames(grid, scale);
-    std::vector<double> wanted;
+    std::vector<double> wanted(grid.cells.size(), 0.0);
+    double headroom = one_note;
     for (std::size_t k = 0; k < grid.cells.size(); ++k) {
         plot::Panel panel;
         panel.absent = !grid.cells[k];
@@ -456,18 +520,22 @@ plot::Figure density_grid(const DensityGrid& grid, plot::Scale scale) {
                 for (const char* words : {" theory", " (not certified"})  // stated once for all panels
                     series.label.resize(std::min(series.label.find(words), series.label.size()));
             }
-            wanted.push_back(wanted_height(panel, *grid.cells[k], curves, frames[k % figure.columns]));
+            wanted[k] = wanted_height(panel, *grid.cells[k], curves, frames[k % figure.columns]);
+            if (theories_coincide(*grid.cells[k])) headroom = two_notes;
         }
         figure.panels.push_back(std::move(panel));
     }
-    const double height = headroom * shared_height(wanted);
+    const auto heights = row_heights(wanted, figure.columns);
+    if (std::any_of(heights.begin(), heights.end(), [&](double height) { return height != heights.front(); }))
+        figure.caption.push_back("the vertical scale differs between rows");
     for (std::size_t k = 0; k < grid.cells.size(); ++k) {
         plot::Panel& panel = figure.panels[k];
         if (panel.absent) continue;
-        panel.y.max = height;
-        add_atoms(panel, curves_of(*grid.cells[k]));
-        panel.annotations.clear();  // no room for the masses of atoms
+        panel.y.max = headroom * heights[k / figure.columns];
+        add_atoms_of_grid(panel, curves_of(*grid.cells[k]));
         panel.heading = panel_heading(*grid.cells[k]);
+        if (theories_coincide(*grid.cells[k]))
+            panel.annotations.push_back({panel.x.max, panel.y.max, "theories coincide", true});
     }
     return figure;
 }

@@ -125,6 +125,9 @@ Height height_of(const plot::Panel& panel, const std::vector<double>& atoms, dou
     height.full = above(panel.x.min, height.peaks);
     if (panel.x.scale == plot::Scale::linear && panel.x.min == 0)
         height.away = above(away_from_zero * panel.x.max, height.peaks);
+    if (height.away == 0 && panel.x.scale == plot::Scale::linear && panel.x.min == 0 &&
+        height.full > 50 / panel.x.max)
+        height.away = 4 / panel.x.max;
     std::erase_if(height.peaks, [&](const Peak& peak) { return peak.height <= height.shown(); });
     return height;
 }

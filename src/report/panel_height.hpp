@@ -16,7 +16,8 @@ struct Peak {
     double from, to, mass, height;
 };
 
-/// The height of a panel, and the height away from zero if mass has collapsed towards it.
+/// The height of a panel, and the height away from zero if mass has collapsed towards it. Where all of it has,
+/// that is four times the height of the same mass spread over the panel.
 struct Height {
     double full = 0, away = 0;
     std::vector<Peak> peaks;  ///< that exceed it

@@ -153,8 +153,8 @@ Metrics two_digits(Metrics error) {
 
 void add_mixer_lines(report::Page& page, const layouts::MixerTable& m) {
     const auto& whole = m.composites.back();
-    page.entry("mixers", fmt::format("row sums off 1 by up to {:.3g}, column sums by {:.3g}; |AᵀA − 1| up to "
-                                     "{:.3g}, spectral norm up to {:.6g}",
+    page.entry("mixers", fmt::format("row sums off 1 by up to {:.3g}, column sums by {:.3g}; ‖AᵀA − I‖ "
+                                     "(largest entry) up to {:.3g}, spectral norm up to {:.6g}",
                                      m.row_sum_defect, m.column_sum_defect, m.orthogonality_defect,
                                      m.spectral_norm_max));
     page.entry(" ",

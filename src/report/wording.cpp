@@ -40,4 +40,21 @@ std::string percent(double share) {
     return fmt::format("{:.1f} %", 100 * share);
 }
 
+const std::vector<std::string>& baseline_names() {
+    static const std::vector<std::string> names{"copy",         "zero",    "negation", "plain_negation",
+                                                "running_mean", "uniform", "unigram",  "noise_floor"};
+    return names;
+}
+
+std::string baseline_words(const std::string& name) {
+    if (name == "copy") return "copying the input";
+    if (name == "zero") return "zero";
+    if (name == "negation") return "negation, best sign a coordinate";
+    if (name == "plain_negation") return "negating the input";
+    if (name == "running_mean") return "running mean";
+    if (name == "noise_floor") return "noise floor";
+    if (name == "uniform") return "uniform guess";
+    return "symbol frequencies";
+}
+
 }  // namespace spectra::report

@@ -3,6 +3,7 @@
 #include "report/report.hpp"
 
 #include <string>
+#include <vector>
 
 /// The wording of results, the same in the figure and on the terminal.
 namespace spectra::report {
@@ -16,5 +17,11 @@ std::string sample_size(const Report& report);
 
 /// A share in percent, rounded to 0 or 100 only if it is exactly that: "0 %", "under 0.1 %", "99.3 %".
 std::string percent(double share);
+
+/// The trivial predictors of a training file, in the order shown to users: "copy", "zero", "negation", ….
+const std::vector<std::string>& baseline_names();
+
+/// A trivial predictor in words: "copying the input".
+std::string baseline_words(const std::string& name);
 
 }  // namespace spectra::report

@@ -4,6 +4,7 @@
 #include "base/atomic_file.hpp"
 #include "report/json_number.hpp"
 #include "report/result_file.hpp"
+#include "report/wording.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,6 +17,7 @@
 namespace spectra::train {
 namespace {
 
+using report::baseline_words;
 using Json = nlohmann::ordered_json;
 using report::number;
 
@@ -46,17 +48,6 @@ std::string measure_words(const std::string& name) {
     return name;
 }
 
-std::string baseline_words(const std::string& name) {
-    if (name == "copy") return "copying the input";
-    if (name == "zero") return "zero";
-    if (name == "negation") return "negation, best sign a coordinate";
-    if (name == "plain_negation") return "negating the input";
-    if (name == "running_mean") return "running mean";
-    if (name == "noise_floor") return "noise floor";
-    if (name == "uniform") return "uniform guess";
-    return "symbol frequencies";
-}
-
 // Colours and dashes that also differ in grey print.
 constexpr const char* colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
 
@@ -85,11 +76,15 @@ plot::Axis axis_over(const std::string& label, plot::Scale scale,
 plot::Panel loss_panel(const TrainingReport& r, double last) {
     const auto steps = column(r.result.log, 0);
     plot::Panel panel;
-    panel.x = {"step", plot::Scale::linear, 0, last};
+    panel.x = {"step", plot::Scale::whole, 0, last};
     panel.series.push_back({"training", plot::Mark::line, plot::Dash::solid, 1.5, "#999999", steps,
                             log10_of(column(r.result.log, 1))});
     panel.series.push_back({"validation", plot::Mark::line, plot::Dash::solid, 2.5, colours[0], steps,
                             log10_of(column(r.result.log, 2))});
+    constexpr std::size_t most_marked = 60;
+    if (steps.size() <= most_marked)
+        panel.series.push_back({"", plot::Mark::points, plot::Dash::solid, 9, colours[0], steps,
+                                log10_of(column(r.result.log, 2))});
     std::size_t k = 1;
     for (const auto& [name, value] : named_baselines(r.baselines)) {
         if (!(value > 0) || name == "plain_negation") continue;
@@ -138,7 +133,7 @@ std::optional<plot::Panel> depth_panel(const TrainingReport& r, double last) {
     const auto index = static_cast<std::size_t>(shown - names.begin());
     const auto places = shown->values.size();
     plot::Panel panel;
-    panel.x = {"step", plot::Scale::linear, 0, last};
+    panel.x = {"step", plot::Scale::whole, 0, last};
     std::vector<std::size_t> chosen{0, places / 2, places - 1};
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
     for (std::size_t k = 0; k < chosen.size(); ++k) {
@@ -229,13 +224,13 @@ plot::Figure training_figure(const TrainingReport& r) {
     const double last = std::max(1.0, r.result.log.rows.back()[0]);
     const bool interrupted = std::isnan(r.result.final_val_loss);
     plot::Figure figure;
-    figure.title = fmt::format("{}, {}: {}, seed {}", r.task, r.architecture, r.model, r.seed);
+    figure.title = fmt::format("{}, {}: {}, seed {}: validation loss {:.3g} after {} steps", r.task, r.architecture,
+                               r.model, r.seed, r.result.final_val_loss, r.result.steps);
     figure.panels.push_back(loss_panel(r, last));
     if (auto panel = depth_panel(r, last)) figure.panels.push_back(std::move(*panel));
     figure.caption.push_back(
-        fmt::format("{} parameters, {} steps of {} sequences; validation {:.3e} {}; {}", r.result.parameters,
-                    r.result.steps, r.batch, interrupted ? r.result.log.rows.back()[2] : r.result.final_val_loss,
-                    interrupted ? "in the last row of the log" : "at the end", r.device));
+        fmt::format("{} parameters, {} sequences per step; {}; dashed: losses of trivial predictors",
+                    r.result.parameters, r.batch, r.device));
     return figure;
 }
 

@@ -63,7 +63,8 @@ void expect_shares(const plot::Panel& panel, std::size_t k, const Spectrum& law)
     }
 }
 
-void write_training(const std::filesystem::path& path, double gate) {
+void write_training(const std::filesystem::path& path, double gate,
+                    const std::vector<std::pair<std::string, double>>& baselines = {}) {
     auto file = h5::File::create(path);
     file.write_attribute("", "format", "jacobian-spectra");
     file.write_attribute("", "format_version", 1);
@@ -75,6 +76,7 @@ void write_training(const std::filesystem::path& path, double gate) {
                {3, 2});
     file.write_attribute("training", "task", "gyroscope");
     file.write_attribute("training", "architecture", "edelta");
+    for (const auto& [name, loss] : baselines) file.write_attribute("training", "baseline_" + name, loss);
     file.close();
 }
 
@@ -318,7 +320,8 @@ TEST(Figure, CostSetsTimesBesideDistances) {
     const auto drawing = draw("cost", request);
     const auto& panel = drawing.figure.panels.at(0);
     const auto& theory = panel.series.at(0);
-    ASSERT_EQ(theory.x.size(), 6u);
+    ASSERT_EQ(theory.x.size(), 3u);
+    EXPECT_NE(drawing.figure.caption.back().find("shortest of up to 7 runs"), std::string::npos);
     EXPECT_LT(theory.y.back(), -5);  // of theory: far below what samples reach
     for (const auto& series : panel.series) {
         for (const double x : series.x) EXPECT_TRUE(x > -7 && x < 3) << x;
@@ -335,15 +338,42 @@ TEST(Figure, TrainingShowsTheLogsOfFiles) {
     request.files = {(folder.path() / "a.h5").string(), (folder.path() / "b.h5").string()};
     const auto panels = draw("training", request).figure.panels;
     ASSERT_EQ(panels.size(), 3u);  // there is no β
-    ASSERT_EQ(panels[0].series.size(), 2u);
-    EXPECT_NE(panels[0].series[0].label, panels[0].series[1].label);
+    ASSERT_EQ(panels[0].series.size(), 4u);  // each with its dots
+    EXPECT_NE(panels[0].series[0].label, panels[0].series[2].label);
     EXPECT_NEAR(panels[0].series[0].y[2], -2, 1e-12);
-    EXPECT_NEAR(panels[1].series[1].y[1], 0.65, 1e-12);
+    EXPECT_NEAR(panels[1].series[2].y[1], 0.65, 1e-12);
     EXPECT_EQ(panels[2].series[0].y, (std::vector<double>{0.5, 0.7}));
+    for (std::size_t k = 0; k < 4; k += 2) {
+        EXPECT_EQ(panels[0].series[k + 1].mark, plot::Mark::points);
+        EXPECT_EQ(panels[0].series[k + 1].y, panels[0].series[k].y);
+    }
     request.files = {(folder.path() / "missing.h5").string()};
     EXPECT_THROW(draw("training", request), std::invalid_argument);
     request.files.clear();
     EXPECT_THROW(draw("training", request), std::invalid_argument);
+}
+
+TEST(Figure, TrainingNamesTrivialPredictorsAndTheBestOfThem) {
+    const TemporaryFolder folder;
+    const auto path = folder.path() / "a.h5";
+    write_training(path, 0.5, {{"copy", 0.5}, {"negation", 0.2}, {"noise_floor", 0.001}});
+    FigureRequest request;
+    request.files = {path.string()};
+    const auto figure = draw("training", request).figure;
+    EXPECT_EQ(figure.title,
+              "gyroscope, edelta, seed 3: validation loss 1 → 0.01 in 20 steps; negation: 0.2");
+    const auto& loss = figure.panels.at(0);
+    ASSERT_EQ(loss.series.size(), 5u);  // the run, its dots and three predictors
+    ASSERT_EQ(loss.annotations.size(), 3u);
+    EXPECT_EQ(loss.annotations[0].text, "copying the input");
+    EXPECT_EQ(loss.annotations[1].text, "negation");
+    EXPECT_EQ(loss.annotations[2].text, "noise floor");
+    for (std::size_t k = 0; k < 3; ++k) {
+        const auto& level = loss.series[2 + k];
+        EXPECT_EQ(level.x, (std::vector<double>{0, 20}));
+        EXPECT_NEAR(level.y[0], std::log10(std::vector<double>{0.5, 0.2, 0.001}[k]), 1e-12);
+        EXPECT_GE(loss.annotations[k].y, level.y[0]);
+    }
 }
 
 TEST(FigureFile, NamesSeriesOnce) {

@@ -57,8 +57,12 @@ void expect_tidy(const Figure& figure) {
         all.emplace_back("panel " + std::to_string(k), layout.panels[k].box);
         for (const auto& box : tick_labels(layout.panels[k], figure.panels[k], layout.font_size))
             all.emplace_back("tick of panel " + std::to_string(k), box);
-        for (const auto& note : layout.panels[k].notes)
-            EXPECT_TRUE(inside(extent(note), layout.panels[k].box)) << note.text;
+        const auto& notes = layout.panels[k].notes;
+        for (std::size_t a = 0; a < notes.size(); ++a) {
+            EXPECT_TRUE(inside(extent(notes[a]), layout.panels[k].box)) << notes[a].text;
+            for (std::size_t b = a + 1; b < notes.size(); ++b)
+                EXPECT_FALSE(overlap(extent(notes[a]), extent(notes[b]))) << notes[a].text << " | " << notes[b].text;
+        }
     }
     for (std::size_t a = 0; a < all.size(); ++a) {
         EXPECT_TRUE(inside(all[a].second, page)) << all[a].first;
@@ -93,6 +97,39 @@ TEST(Layout, NothingOverlaps) {
                 SCOPED_TRACE(testing::Message() << rows << " x " << columns);
                 expect_tidy(density_grid(grid_of(reports, rows, columns), scale));
             }
+}
+
+TEST(Layout, NotesAreMovedApartAndBrokenIntoLines) {
+    Figure figure;
+    figure.panels.resize(2);
+    for (const double x : {0.3, 0.32, 0.99})
+        figure.panels[0].annotations.push_back({x, 0.5, "mass 0.25", false});
+    figure.panels[0].annotations.push_back(
+        {0.02, 1, "75.0 % of the singular values lie below 1e-496, far to the left of the axis", false});
+    figure.panels[0].annotations.push_back({0.5, 0, "at the bottom", false, true});
+    figure.panels[0].right = {"mass of an atom", Scale::linear, 0, 1};
+    expect_tidy(figure);
+    const Layout layout = lay_out(figure);
+    EXPECT_GT(layout.panels[0].notes.size(), 5u);
+    EXPECT_FALSE(layout.panels[0].right_ticks.empty());
+    EXPECT_TRUE(layout.panels[1].right_ticks.empty());
+}
+
+TEST(Layout, TextIsLegibleWhereTheFigureIsShrunkToAColumn) {
+    const auto smallest = [](const Figure& figure) {
+        const Layout layout = lay_out(figure);
+        double size = layout.font_size;
+        for (const auto& words : layout.words) size = std::min(size, words.size);
+        for (const auto& panel : layout.panels)
+            for (const auto& note : panel.notes) size = std::min(size, note.size);
+        return size * column_width / layout.width;
+    };
+    const std::vector<Report> reports{tests::isometric_report(), tests::collapsed_report()};
+    Figure page = density_figure(reports[1]);
+    EXPECT_GE(smallest(page), 5.9);
+    fit_column(page);
+    EXPECT_GE(smallest(page), 5.9);
+    EXPECT_GE(smallest(density_grid(grid_of(reports, 2, 3), Scale::linear)), 5.9);
 }
 
 TEST(Layout, LongNamesOfFilesAreBroken) {

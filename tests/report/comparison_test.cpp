@@ -176,6 +176,23 @@ TEST(Comparison, PanelsShareTheirScalesAndSayHowMuchCollapsed) {
     EXPECT_EQ(density_grid(comparison_grid(doubtful), plot::Scale::linear).panels[2].heading, "75.0 % collapsed !");
 }
 
+TEST(Comparison, RowsThatOneScaleWouldFlattenHaveTheirOwn) {
+    auto compared = example();
+    auto broad = compared.front();
+    broad.run.mixer = "gaussian";
+    broad.report = tests::isometric_report();
+    broad.report.theories = {tests::theory_of(dyson::Method::operator_valued, tests::semicircles({{1.2, 1.1, 1}}))};
+    broad.report.simulation.reset();
+    broad.report.agreement.clear();
+    compared = {compared.front(), broad};
+    const plot::Figure figure = density_grid(comparison_grid(compared), plot::Scale::linear);
+    ASSERT_EQ(figure.panels.size(), 2u);
+    EXPECT_GT(figure.panels[0].y.max, 2 * figure.panels[1].y.max);
+    EXPECT_GT(figure.panels[1].y.max, 0.58);  // the height of the semicircle
+    EXPECT_LT(figure.panels[1].y.max, 1.2);
+    EXPECT_EQ(figure.caption.back(), "the vertical scale differs between rows");
+}
+
 TEST(Comparison, TableIsRankedByTheWindow) {
     const Table table = ranked_table(example());
     const auto numbers = [&](const std::string& name) {

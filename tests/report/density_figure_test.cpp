@@ -86,7 +86,62 @@ TEST(DensityFigure, CollapsedMassDoesNotFlattenTheRest) {
     EXPECT_LT(panel.y.max, 2);
     EXPECT_GT(panel.y.max, 0.53);
     ASSERT_FALSE(panel.annotations.empty());
-    EXPECT_NE(panel.annotations.front().text.find("cut"), std::string::npos);
+    EXPECT_EQ(panel.annotations.front().text, "cut: 50.0 % of the singular values lie below 0.0006");
+}
+
+TEST(DensityFigure, SaysWhereTheMassIsThatNoLineShows) {
+    // Three quarters far below the smallest double, as of a thousand bistochastic layers.
+    Density density;
+    tests::add_band(density, -2010, -1990, 100, [](double) { return 0.75 / 20; });
+    tests::add_band(density, std::log(0.8), std::log(1.2), 100, [](double) { return 0.25 / std::log(1.5); });
+    Report report = tests::isometric_report();
+    report.theories = {tests::theory_of(dyson::Method::operator_valued, Spectrum::from_density(density))};
+    report.simulation.reset();
+    const Figure figure = density_figure(report);
+    ASSERT_EQ(figure.panels[0].annotations.size(), 1u);
+    EXPECT_EQ(figure.panels[0].annotations[0].text, "75.0 % of the singular values lie below 1e-864");
+    EXPECT_LT(figure.panels[0].annotations[0].x, 0.1 * figure.panels[0].x.max);
+    // Over all scales: each band or peak has its share.
+    std::string notes;
+    for (const auto& note : figure.panels[1].annotations) notes += note.text + "; ";
+    EXPECT_EQ(notes, "mass 0.25, cut; 75 %; ");
+}
+
+TEST(DensityFigure, TellsThatTwoCurvesAreOne) {
+    Report report = tests::isometric_report();
+    report.theories[1] = tests::theory_of(dyson::Method::scalar, report.theories[0].law);
+    report.agreement.clear();
+    compare(report);
+    const auto notes = density_figure(report).panels[0].annotations;
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_EQ(notes[0].text, "both theories coincide");
+    EXPECT_NEAR(notes[0].x, 1, 0.05);
+    for (const auto& note : density_figure(tests::collapsed_report()).panels[0].annotations)
+        EXPECT_EQ(note.text.find("coincide"), std::string::npos) << note.text;
+}
+
+TEST(DensityFigure, AtomsAloneKeepTheNameOfTheirTheory) {
+    // Four atoms, three of them too close to zero to be told apart over s.
+    Density density;
+    for (const double place : {1e-10, 1e-7, 1e-5, 1.0}) density.atoms.push_back({std::log(place), 0.25});
+    Report report = tests::isometric_report();
+    report.theories = {tests::theory_of(dyson::Method::operator_valued, Spectrum::from_density(density))};
+    report.simulation.reset();
+    const Figure figure = density_figure(report);
+    for (const auto& panel : figure.panels) {
+        EXPECT_TRUE(find(panel, "operator-valued theory (atoms)"));
+        EXPECT_EQ(panel.right.label, "mass of an atom");
+        for (const auto& series : panel.series) EXPECT_TRUE(series.on_right);
+        const bool linear = panel.x.scale == Scale::linear;
+        ASSERT_EQ(panel.series.size(), linear ? 4u : 8u);  // stems with discs
+        EXPECT_EQ(panel.series[0].y, std::vector<double>{linear ? 0.75 : 0.25});
+        EXPECT_EQ(panel.series.back().y, std::vector<double>{0.25});
+    }
+    ASSERT_EQ(figure.panels[0].annotations.size(), 2u);
+    EXPECT_EQ(figure.panels[0].annotations[0].text, "3 atoms, mass 0.75");
+    EXPECT_EQ(figure.panels[0].annotations[1].text, "mass 0.25");
+    ASSERT_EQ(figure.panels[1].annotations.size(), 1u);
+    EXPECT_EQ(figure.panels[1].annotations[0].text, "4 atoms, mass 0.25 each");
 }
 
 TEST(DensityFigure, APeakTooNarrowToBeSeenDoesNotFlattenTheRest) {
@@ -109,7 +164,7 @@ TEST(DensityFigure, APeakTooNarrowToBeSeenDoesNotFlattenTheRest) {
     EXPECT_GT(both.y.max, 0.63);
     EXPECT_LT(both.y.max, 0.8);
     ASSERT_EQ(both.annotations.size(), 2U);
-    EXPECT_EQ(both.annotations[0].text, "cut: ρ(s) rises further towards s = 0");
+    EXPECT_EQ(both.annotations[0].text, "cut: 40.0 % of the singular values lie below 0.00015");
     EXPECT_EQ(both.annotations[1].text, "mass 0.1, cut");
 }
 

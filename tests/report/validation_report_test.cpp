@@ -10,7 +10,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace spectra::validation {
 namespace {
@@ -110,13 +112,55 @@ TEST(ValidationReport, FiguresHaveTheirPanels) {
     const auto figure = validation_figure(v);
     ASSERT_EQ(figure.panels.size(), 4U);
     double mass = 0;
-    const auto& bars = figure.panels[1].series.front();
+    const auto& all = figure.panels[1].series;
+    const auto& bars = *std::find_if(all.begin(), all.end(), [](const auto& s) { return s.label == "measured"; });
     for (std::size_t k = 0; k < bars.y.size(); ++k)
         mass += bars.y[k] * (bars.x[k + 1] - bars.x[k]) * std::log(10.0);
     EXPECT_NEAR(mass, 1, 0.02);
-    EXPECT_EQ(figure.panels[3].series.size(), 3U);
+    EXPECT_EQ(figure.panels[3].series.size(), 6U);  // three singular values, each a line with dots
     EXPECT_EQ(evolution_figure({v, v}).panels.size(), 4U);
     EXPECT_NE(evolution_table({v, v}).find("FAIL"), std::string::npos);
+}
+
+TEST(ValidationReport, EveryLineOfAFigureHasItsOwnName) {
+    const auto v = example();
+    const auto figure = validation_figure(v);
+    std::map<std::string, std::string> names;  // by colour and dashes
+    for (const auto& panel : figure.panels)
+        for (const auto& series : panel.series) {
+            if (series.label.empty() || series.mark != plot::Mark::line) continue;
+            const auto look = series.colour + "/" + std::to_string(static_cast<int>(series.dash));
+            EXPECT_EQ(names.emplace(look, series.label).first->second, series.label) << look;
+        }
+    EXPECT_EQ(figure.panels[2].x.scale, plot::Scale::whole);
+    EXPECT_EQ(figure.panels[3].x.scale, plot::Scale::whole);
+    const auto named = [&](const char* label) {
+        return std::any_of(names.begin(), names.end(), [&](const auto& entry) { return entry.second == label; });
+    };
+    EXPECT_TRUE(named("‖AᵀA − I‖"));
+    EXPECT_TRUE(named("‖A − I‖"));
+    std::string caption;
+    for (const auto& line : figure.caption) caption += line + "\n";
+    EXPECT_NE(caption.find("(required: ≥ 0.9)"), std::string::npos) << caption;
+    EXPECT_EQ(figure.panels[0].series.front().label, "window [0.75, 1.25]");
+    EXPECT_EQ(figure.panels[0].series.front().y.front(), figure.panels[0].y.max);
+}
+
+TEST(ValidationReport, SeriesOfCheckpointsShowTheirThresholdsAndFiles) {
+    auto first = example(), second = example();
+    first.file = "runs/early.ckpt";
+    second.file = "runs/late.ckpt";
+    first.step.reset();
+    second.step.reset();
+    const auto figure = evolution_figure({first, second});
+    EXPECT_EQ(figure.caption.back(), "1: early.ckpt,  2: late.ckpt");
+    EXPECT_EQ(figure.title, "Isometry of 2 checkpoints: none of them pass");
+    const auto& window = figure.panels[0];
+    EXPECT_EQ(window.x.scale, plot::Scale::whole);
+    ASSERT_EQ(window.series.front().label, "required");
+    for (const double y : window.series.front().y) EXPECT_EQ(y, 0.9);
+    EXPECT_EQ(window.annotations.at(0).text, "at least");
+    EXPECT_GT(window.y.max, 0.9);  // the threshold is in the frame
 }
 
 // A model known by its Jacobian alone has no mixers and no theory, and can still be judged.

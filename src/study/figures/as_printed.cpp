@@ -90,7 +90,6 @@ Drawing draw_printed(const FigureRequest& request, Observer& observer) {
         drawing.numbers.emplace_back("mean_wasserstein1_" + report::name(source), distance);
     }
     drawing.figure = report::density_grid(grid, plot::Scale::linear);
-    drawing.figure.width = 160;
     drawing.figure.panel_height = 26;
     for (std::size_t k = 0; k < reports.size(); ++k) {
         auto& heading = drawing.figure.panels[k].heading;

@@ -34,7 +34,6 @@ Drawing draw_collapse(const FigureRequest& request, Observer& observer) {
     panel.y = {"share of singular values below 0.1", plot::Scale::linear, -0.02, 1.02};
     drawing.figure.panels.push_back(std::move(panel));
     drawing.figure.title = "Collapse with depth";
-    drawing.figure.width = 160;
     drawing.figure.panel_height = 44;
     drawing.figure.caption = {fmt::format("Operator-valued theory, p → ∞; {}; one mixer per layer",
                                           setting_words(request, default_noise)),

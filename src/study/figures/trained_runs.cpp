@@ -2,6 +2,7 @@
 
 #include "study/figures/panels.hpp"
 #include "h5/file.hpp"
+#include "report/wording.hpp"
 
 #include <fmt/format.h>
 
@@ -43,6 +44,9 @@ TrainedRun read_run(const std::string& name) {
     run.label = fmt::format("{}, {}{}", words("task"), words("architecture"),
                             seed ? fmt::format(", seed {}", *seed) : "");
     run.tokens = file.double_attribute("training", "baseline_uniform").has_value();
+    for (const auto& predictor : report::baseline_names())
+        if (const auto loss = file.double_attribute("training", "baseline_" + predictor))
+            if (*loss > 0 && predictor != "plain_negation") run.baselines.emplace_back(predictor, *loss);
     run.gate = read_along(file, "gate", run.step.size());
     run.beta = read_along(file, "beta", run.step.size());
     run.effective_rank = read_along(file, "effective_rank", run.step.size());

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// What spectra train logged of a model, for figures.
@@ -23,6 +24,7 @@ struct TrainedRun {
     std::vector<double> step, loss;
     std::optional<Along> gate, beta, effective_rank;
     bool tokens = false;
+    std::vector<std::pair<std::string, double>> baselines = {};  ///< losses of trivial predictors, by name
 };
 
 /// One run per STEM.h5 written by spectra train. Throws std::invalid_argument for a file without a training

@@ -1,10 +1,13 @@
 #include "study/figures/panels.hpp"
 #include "study/figures/trained_runs.hpp"
+#include "report/wording.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace spectra::study {
 
@@ -36,7 +39,56 @@ void add_evolution(plot::Panel& panel, const TrainedRun& run, const Along& along
         band.y = high;
         panel.series.push_back(std::move(band));
     }
-    panel.series.push_back(line(run.label, style, run.step, mean));
+    add_dotted(panel, line(run.label, style, run.step, mean));
+}
+
+/// "copying the input", without what follows a comma.
+std::string predictor(const std::string& name) {
+    const std::string words = report::baseline_words(name);
+    return words.substr(0, words.find(','));
+}
+
+/// The losses of trivial predictors, each once, as thin lines with their names.
+void add_baselines(plot::Panel& panel, const std::vector<TrainedRun>& runs) {
+    double first = INFINITY, last = -INFINITY;
+    for (const auto& run : runs)
+        first = std::min(first, run.step.front()), last = std::max(last, run.step.back());
+    std::vector<std::pair<std::string, double>> drawn;
+    for (const auto& run : runs) {
+        for (const auto& baseline : run.baselines) {
+            if (std::find(drawn.begin(), drawn.end(), baseline) != drawn.end()) continue;
+            drawn.push_back(baseline);
+            const double height = std::log10(baseline.second);
+            plot::Series level = line("", 0, {first, last}, {height, height});
+            level.colour = "#777777";
+            level.dash = baseline.first == "noise_floor" ? plot::Dash::dotted : plot::Dash::dashed;
+            level.width = 1.5;
+            panel.series.push_back(std::move(level));
+            panel.annotations.push_back({last, height, predictor(baseline.first), true});
+        }
+    }
+}
+
+/// Raises the names of lines above them, now that the panel's height is known.
+void raise_names(plot::Panel& panel) {
+    for (auto& note : panel.annotations) note.y += 0.045 * (panel.y.max - panel.y.min);
+}
+
+/// "gyroscope, edelta, seed 42: loss 0.0789 → 0.00786 in 200 steps", and the best trivial predictor.
+std::string title_of(const std::vector<TrainedRun>& runs) {
+    const auto best = std::min_element(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
+        return a.loss.back() < b.loss.back();
+    });
+    std::string title = fmt::format("{}{}: validation loss {:.3g} → {:.3g} in {:.0f} steps",
+                                    runs.size() > 1 ? fmt::format("Best of {} runs, ", runs.size()) : "",
+                                    best->label, best->loss.front(), best->loss.back(), best->step.back());
+    const std::pair<std::string, double>* trivial = nullptr;
+    for (const auto& baseline : best->baselines)
+        if (baseline.first != "noise_floor" && (trivial == nullptr || baseline.second < trivial->second))
+            trivial = &baseline;
+    if (trivial != nullptr)
+        title += fmt::format("; {}: {:.3g}", predictor(trivial->first), trivial->second);
+    return title;
 }
 
 }  // namespace
@@ -50,12 +102,13 @@ Drawing draw_training(const FigureRequest& request, Observer&) {
     plot::Panel loss, gate, beta, rank;
     for (std::size_t k = 0; k < runs.size(); ++k) {
         const auto& run = runs[k];
-        loss.series.push_back(line(run.label, k, run.step, log10_of(run.loss)));
+        add_dotted(loss, line(run.label, k, run.step, log10_of(run.loss)));
         if (run.gate) add_evolution(gate, run, *run.gate, k, runs.size() == 1);
         if (run.beta) add_evolution(beta, run, *run.beta, k, runs.size() == 1);
         if (run.effective_rank)
-            rank.series.push_back(along_places(run, *run.effective_rank, run.effective_rank->rows - 1, k));
+            add_dotted(rank, along_places(run, *run.effective_rank, run.effective_rank->rows - 1, k));
     }
+    add_baselines(loss, runs);
     const bool tokens = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run.tokens; });
     Drawing drawing;
     add_framed(drawing, std::move(loss), "step",
@@ -66,10 +119,12 @@ Drawing draw_training(const FigureRequest& request, Observer&) {
     add_framed(drawing, std::move(rank), "sublayer", "effective rank at the end", plot::Scale::linear);
     for (const auto& run : runs)
         drawing.numbers.emplace_back(run.label + ": final validation loss", run.loss.back());
-    drawing.figure.title = "Training";
+    raise_names(drawing.figure.panels.front());
+    drawing.figure.title = title_of(runs);
     drawing.figure.columns = drawing.figure.panels.size() > 2 ? 2 : drawing.figure.panels.size();
     drawing.figure.caption = {
-        fmt::format("{} run{}; measured, no theory", runs.size(), runs.size() > 1 ? "s" : "")};
+        fmt::format("{} run{}; measured, no theory; grey lines: losses of trivial predictors", runs.size(),
+                    runs.size() > 1 ? "s" : "")};
     return drawing;
 }
 

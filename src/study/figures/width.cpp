@@ -78,7 +78,6 @@ Drawing draw_width(const FigureRequest& request, Observer& observer) {
     frame_y(panel, "Wasserstein-1 distance in s", plot::Scale::logarithmic);
     drawing.figure.panels.push_back(std::move(panel));
     drawing.figure.title = "Simulation approaches the theory of infinite width";
-    drawing.figure.width = 160;
     drawing.figure.panel_height = 44;
     drawing.figure.caption = {fmt::format("L = {}, {}; {} samples per width; distance to operator-valued theory", depth,
                                           setting_words(request, default_noise), samples),
