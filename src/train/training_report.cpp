@@ -224,8 +224,10 @@ plot::Figure training_figure(const TrainingReport& r) {
     const double last = std::max(1.0, r.result.log.rows.back()[0]);
     const bool interrupted = std::isnan(r.result.final_val_loss);
     plot::Figure figure;
-    figure.title = fmt::format("{}, {}: {}, seed {}: validation loss {:.3g} after {} steps", r.task, r.architecture,
-                               r.model, r.seed, r.result.final_val_loss, r.result.steps);
+    figure.title = fmt::format("{}, {}: {}, seed {}: validation loss {:.3g} {}", r.task, r.architecture, r.model, r.seed,
+                               interrupted ? r.result.log.rows.back()[2] : r.result.final_val_loss,
+                               interrupted ? "in the last row before an interruption"
+                                           : fmt::format("after {} steps", r.result.steps));
     figure.panels.push_back(loss_panel(r, last));
     if (auto panel = depth_panel(r, last)) figure.panels.push_back(std::move(*panel));
     figure.caption.push_back(
