@@ -11,7 +11,8 @@ failed=0
 mkdir -p "$work"/{src,apps,cmake,scripts,bin,build/release/apps}
 cp "$here/../spectra" "$work/spectra"
 : >"$work/CMakeLists.txt"
-printf '%s\n' 'say() { :; }' 'jobs() { echo 1; }' 'logged() { shift; "$@"; }' \
+printf '%s\n' 'say() { :; }' 'program_arguments() { :; }' 'cuda_wanted() { false; }' 'cuda_arguments() { :; }' \
+    'logged() { shift; "$@"; }' "compile() { echo \"build \${*:3}\" >>\"$work/log\"; }" \
     "set_up() { echo \"set_up \$1\" >>\"$work/log\"; }" >"$work/scripts/setup.sh"
 for tool in cmake ninja; do
     printf '#!/bin/sh\necho "%s $*" >>"%s/log"\n' "$tool" "$work" >"$work/bin/$tool"
@@ -55,7 +56,7 @@ expect 'a command that needs Torch installs and builds it' \
 touch "$work/src/changed.cpp" -d '+1 minute'
 attempt doctor
 expect 'a changed source is built, without Torch' \
-    '[[ $said == "<doctor>" && $called == *"set_up run"*"--target spectra -j"* && $called != *torch* ]]'
+    '[[ $said == "<doctor>" && $called == *"set_up run"*"build spectra"* && $called != *torch* ]]'
 
 ((failed)) || echo "wrapper: all as it should be"
 exit $failed

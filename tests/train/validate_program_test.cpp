@@ -82,7 +82,7 @@ TEST_F(ValidateProgram, JudgesACheckpoint) {
     EXPECT_EQ(object["verdict"], "PASS");
     EXPECT_LT(object["agreement"]["wasserstein1"].get<double>(), 0.02);
     EXPECT_LT(object["mixers"]["orthogonality_defect"].get<double>(), 1e-6);
-    EXPECT_TRUE(std::filesystem::exists(folder_.path() / "spectra-validate-run.h5"));
+    EXPECT_TRUE(std::filesystem::exists(folder_.path() / "spectra-validate-run-inputs2-token5.h5"));
 
     const auto strict = run({"validate", "run.ckpt", "--inputs", "1", "--token", "5", "--require",
                              "largest<=0.5", "--plot", "none", "--quiet", "--threads", "1"});
@@ -158,7 +158,7 @@ TEST_F(ValidateProgram, AnyScriptedModule) {
     EXPECT_EQ(drawn.status, 1) << drawn.err;
     // Too large to form: probes, of their own for every input, with errors.
     const auto probed = run({"validate", "scale.ts", "--run-script", "--shape", "1,5000", "--inputs", "2", "--json", "--plot",
-                             "none", "--threads", "1"});
+                             "none", "--threads", "1", "--device", "cpu"});
     EXPECT_EQ(probed.status, 1) << probed.err;
     const auto law = json::parse(probed.out);
     EXPECT_NEAR(law["measured"]["window"].get<double>(), 0.5, 0.01);
