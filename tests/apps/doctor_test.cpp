@@ -41,7 +41,8 @@ protected:
     /// The parts by name.
     static std::map<std::string, json> parts(const testing::ProcessResult& result) {
         std::map<std::string, json> out;
-        for (const auto& part : json::parse(result.out).at("parts")) out[part.at("name")] = part;
+        const auto page = json::parse(result.out);
+        for (const auto& part : page.at("parts")) out[part.at("name")] = part;
         return out;
     }
 
