@@ -61,9 +61,12 @@ const CLI::Option& option_of(const CLI::App& app, const TomlEntry& entry, const 
     std::string name = entry.key;
     std::replace(name.begin(), name.end(), '_', '-');
     const auto* const option = name.empty() ? nullptr : app.get_option_no_throw("--" + name);
-    if (option == nullptr || is_in(not_settable, name))
-        throw std::invalid_argument(
-            fmt::format("{}: unknown key {}{}", where, in_quotes(entry.key), suggestion(name, keys_of(app))));
+    if (option == nullptr || is_in(not_settable, name)) {
+        const auto near = nearest(name, keys_of(app));
+        throw std::invalid_argument(fmt::format("{}: unknown key {}; {}", where, in_quotes(entry.key),
+                                                near ? fmt::format("did you mean '{}'?", *near)
+                                                     : "keys are the names of options, without dashes"));
+    }
     return *option;
 }
 

@@ -59,7 +59,10 @@ std::string limit_words(const DepthReport& report) {
 }
 
 void mark_limit(const DepthReport& report, const DepthAxis& axis, plot::Panel& panel) {
-    if (report.limit.depth < 1) return;
+    if (report.limit.depth < 1) {
+        panel.annotations.push_back({panel.x.min + 0.012 * (panel.x.max - panel.x.min), 0.06, "no depth keeps it"});
+        return;
+    }
     const double x = axis.place(report.limit.depth);
     auto mark = straight("", x, panel.y.min, x, panel.y.max);
     mark.dash = plot::Dash::dotted;
@@ -94,7 +97,7 @@ plot::Figure depth_figure(const DepthReport& report) {
     panel.series.push_back(straight(fmt::format("share to keep: {:.6g}", report.keep), panel.x.min, report.keep,
                                     panel.x.max, report.keep));
     auto line = shares(report.limit, axis);
-    line.label = "theory ov";
+    line.label = "operator-valued theory";
     auto dots = line;
     dots.label.clear();
     dots.mark = plot::Mark::points;

@@ -36,6 +36,7 @@ report::Report compute(const Request& request, Analysis analysis, Observer& obse
 
 /// The samples to continue belong to another run.
 struct OtherRun : std::invalid_argument {
+    /// The first difference, the file and its command.
     OtherRun(const std::string& what, std::string where, std::string how)
         : std::invalid_argument(what), file(std::move(where)), command(std::move(how)) {}
     std::string file;     ///< that holds them

@@ -35,6 +35,12 @@ TEST(DepthFigure, ShowsTheSharesAndMarksTheLimit) {
     EXPECT_EQ(figure.caption.back(), "every depth certified (5 depths)");
 }
 
+TEST(DepthFigure, SaysWhereNoDepthIsEnough) {
+    const auto panel = depth_figure(falling(1)).panels.front();
+    EXPECT_EQ(panel.series.size(), 3u) << "no limit to mark";
+    EXPECT_EQ(panel.annotations.at(0).text, "no depth keeps it");
+}
+
 TEST(DepthFigure, DeepNetworksHaveALogarithmicAxis) {
     const auto panel = depth_figure(falling(200)).panels.front();
     EXPECT_EQ(panel.x.scale, plot::Scale::logarithmic);
