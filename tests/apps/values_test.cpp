@@ -10,7 +10,7 @@ namespace {
 
 using testing::expect_refused;
 using testing::TemporaryFolder;
-using Values = std::vector<std::complex<double>>;
+using Points = std::vector<std::complex<double>>;
 
 TEST(Values, Integers) {
     EXPECT_EQ(to_integer("--depth", "7", 1, 10), 7);
@@ -105,12 +105,10 @@ TEST(Values, OmegaFromFiles) {
 
 TEST(Values, PointsComeFromNumpyFiles) {
     const std::string folder = SPECTRA_DATA_DIR "/npy/";
-    using Values = std::vector<std::complex<double>>;
-    EXPECT_EQ(to_omega("--omega", folder + "complex64.npy"), (Values{{0.5, 1}, {-2, 0.25}}));
-    EXPECT_EQ(to_omega("--omega", folder + "only.npz"), (Values{{0.5, 0.5}, {0.25, 0.75}})) << "K×2 real numbers";
-    spectra::testing::expect_refused([&] { to_omega("--omega", folder + "i1.npy"); },
-                                     {"--omega", "i1.npy", "(2, 3)", "K×2"});
-    spectra::testing::expect_refused([&] { to_omega("--omega", folder + "stack.npy"); }, {"(2, 2, 2)", "K×2"});
+    EXPECT_EQ(to_omega("--omega", folder + "complex64.npy"), (Points{{0.5, 1}, {-2, 0.25}}));
+    EXPECT_EQ(to_omega("--omega", folder + "only.npz"), (Points{{0.5, 0.5}, {0.25, 0.75}})) << "K×2 real numbers";
+    expect_refused([&] { to_omega("--omega", folder + "i1.npy"); }, {"--omega", "i1.npy", "(2, 3)", "K×2"});
+    expect_refused([&] { to_omega("--omega", folder + "stack.npy"); }, {"(2, 2, 2)", "K×2"});
 }
 
 }  // namespace
