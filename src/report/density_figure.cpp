@@ -313,9 +313,13 @@ const Spectrum* trusted_law(const Report& report) {
 bool theories_coincide(const Report& report) {
     constexpr double visible = 0.005;
     const auto* pair = find(report.agreement, SourcePair{Source::ov, Source::scalar});
-    const auto drawn = [](const auto& theory) { return !theory.law.density().log_s.empty(); };
-    return pair != nullptr && pair->kolmogorov_smirnov < visible &&
-           std::all_of(report.theories.begin(), report.theories.end(), drawn);
+    const auto drawn = [&](dyson::Method method) {
+        return std::any_of(report.theories.begin(), report.theories.end(), [&](const auto& theory) {
+            return theory.method == method && !theory.law.density().log_s.empty();
+        });
+    };
+    return pair != nullptr && pair->kolmogorov_smirnov < visible && drawn(dyson::Method::operator_valued) &&
+           drawn(dyson::Method::scalar);
 }
 
 /// Says so above the highest point of the first curve.

@@ -15,7 +15,8 @@ namespace spectra::report {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double least_share = 0.005;  ///< that is worth a note
+/// Shares that are worth a note.
+constexpr double least_hidden = 0.05, least_band = 0.005;
 
 double log_place(const plot::Axis& axis, double place) {
     if (axis.scale == plot::Scale::logarithmic) return place * std::numbers::ln10;
@@ -112,15 +113,15 @@ void add_stem(plot::Panel& panel, const Stem& stem, bool named) {
 void note_hidden(plot::Panel& panel, const Spectrum& law, bool cut) {
     const bool linear = panel.x.scale != plot::Scale::logarithmic;
     const double width = panel.x.max - panel.x.min;
-    const double end = log_place(panel.x, linear ? panel.x.min + 0.01 * width : panel.x.min);
+    const double end = log_place(panel.x, linear ? panel.x.min + (cut ? 0.08 : 0.01) * width : panel.x.min);
     const double share = law.cdf(end);
     double atoms = 0;
     for (const auto& atom : law.density().atoms)
         if (atom.log_place <= end) atoms += atom.mass;
-    const bool worth = share - atoms > least_share;
+    const bool worth = share - atoms > least_hidden;
     if (!cut && !worth) return;
     const double last = share > 0 ? law.log_quantile(share - 1e-9) : -infinity;
-    std::string text = "cut: ρ(s) rises further towards s = 0";
+    std::string text = "ρ(s) is cut near s = 0";
     if (worth && std::isfinite(last))
         text = fmt::format("{}{} of the singular values lie below {}", cut ? "cut: " : "", percent(share),
                            rounded_up(last / std::numbers::ln10));
@@ -142,7 +143,7 @@ void note_bands(plot::Panel& panel, const Spectrum& law, const std::vector<Peak>
         const double mass = law.cdf(band.log_upper) - law.cdf(band.log_lower);
         const double from = std::max(band.log_lower / std::numbers::ln10, panel.x.min);
         const double to = std::min(band.log_upper / std::numbers::ln10, panel.x.max);
-        if (mass < least_share || !(from <= to)) continue;
+        if (mass < least_band || !(from <= to)) continue;
         const bool cut = std::any_of(peaks.begin(), peaks.end(),
                                      [&](const Peak& peak) { return peak.from <= to && peak.to >= from; });
         if (cut) continue;
@@ -176,7 +177,7 @@ void add_stems(plot::Panel& panel, const std::vector<Stem>& stems) {
     if (alike(clusters)) {
         const Stem& one = clusters.front().stem;
         panel.annotations.push_back({0.5 * (panel.x.min + panel.x.max), height(one) + 0.04 * panel.y.max,
-                                     fmt::format("{} atoms, {} each", clusters.size(), words(clusters.front())),
+                                     fmt::format("{} × {}", clusters.size(), words(clusters.front())),
                                      false, true});
         return;
     }

@@ -10,9 +10,9 @@
 /// Notes in panels of densities: where the mass is that the eye cannot find, and atoms.
 namespace spectra::report {
 
-/// Says which share of a law lies next to zero, in less than the hundredth part of a linear axis, or below the
-/// least place of a logarithmic one. Says nothing of less than 0.5 %, nor where atoms, which have notes of their
-/// own, are all of it. `cut`: the density there is higher than the panel.
+/// Says which share of a law lies next to zero, in the first hundredth of a linear axis, or below the least place of
+/// a logarithmic one. Says nothing of less than 5 %, nor where atoms, which have notes of their own, are all of it.
+/// `cut`: the density next to zero is higher than the panel; the note is about the first twelfth then.
 void note_hidden(plot::Panel& panel, const Spectrum& law, bool cut);
 
 /// Writes the mass of every band above it, in a logarithmic panel of two to six bands. Peaks that are cut have

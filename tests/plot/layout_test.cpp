@@ -39,8 +39,8 @@ std::vector<Box> tick_labels(const PlacedPanel& placed, const Panel& panel, doub
         if (tick.label.empty()) continue;
         const double y =
             std::lerp(box.bottom, box.top, (tick.place - panel.y.min) / (panel.y.max - panel.y.min));
-        boxes.push_back(
-            {box.left - 0.9 - text_width(tick.label, size), y - 0.5 * em, box.left - 0.9, y + 0.5 * em});
+        const double right = box.left - 0.9 - 0.2 * em;
+        boxes.push_back({right - text_width(tick.label, size), y - 0.5 * em, right, y + 0.5 * em});
     }
     return boxes;
 }

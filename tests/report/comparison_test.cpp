@@ -178,6 +178,7 @@ TEST(Comparison, PanelsShareTheirScalesAndSayHowMuchCollapsed) {
 
 TEST(Comparison, RowsThatOneScaleWouldFlattenHaveTheirOwn) {
     auto compared = example();
+    compared.front().report = tests::isometric_report();
     auto broad = compared.front();
     broad.run.mixer = "gaussian";
     broad.report = tests::isometric_report();

@@ -86,7 +86,7 @@ TEST(DensityFigure, CollapsedMassDoesNotFlattenTheRest) {
     EXPECT_LT(panel.y.max, 2);
     EXPECT_GT(panel.y.max, 0.53);
     ASSERT_FALSE(panel.annotations.empty());
-    EXPECT_EQ(panel.annotations.front().text, "cut: 50.0 % of the singular values lie below 0.0006");
+    EXPECT_EQ(panel.annotations.front().text, "cut: 75.0 % of the singular values lie below 0.032");
 }
 
 TEST(DensityFigure, SaysWhereTheMassIsThatNoLineShows) {
@@ -141,7 +141,7 @@ TEST(DensityFigure, AtomsAloneKeepTheNameOfTheirTheory) {
     EXPECT_EQ(figure.panels[0].annotations[0].text, "3 atoms, mass 0.75");
     EXPECT_EQ(figure.panels[0].annotations[1].text, "mass 0.25");
     ASSERT_EQ(figure.panels[1].annotations.size(), 1u);
-    EXPECT_EQ(figure.panels[1].annotations[0].text, "4 atoms, mass 0.25 each");
+    EXPECT_EQ(figure.panels[1].annotations[0].text, "4 × mass 0.25");
 }
 
 TEST(DensityFigure, APeakTooNarrowToBeSeenDoesNotFlattenTheRest) {
