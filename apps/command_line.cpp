@@ -49,7 +49,7 @@ struct CommandLine {
     std::string info_file, shell, page;
     std::optional<std::string> config;  ///< a file of options
     bool info_config = false, doctor_json = false;
-    CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, figure.",
+    CLI::App app{"Singular values of deep residual networks' Jacobians: theory, simulation, plot.",
                  "spectra"};
     CLI::App* depth = nullptr;
     CLI::App* sweep = nullptr;
@@ -252,9 +252,11 @@ study::Settings given_settings(const CLI::App& command) {
     study::Settings settings{{"command", command.get_parent() == nullptr ? "analysis" : command.get_name()}};
     for (const auto* option : command.get_options([](const CLI::Option* o) { return o->count() > 0; })) {
         if (!option->nonpositional() || !changes_results(*option)) continue;
+        const auto field = field_name("--" + option->get_lnames().front());
         const auto value = in_one_spelling(fmt::format("{}", fmt::join(option->results(), ",")));
-        if (value != in_one_spelling(option->get_default_str()))
-            settings.emplace_back(field_name("--" + option->get_lnames().front()), value);
+        // The default of `samples` is fewer for some networks.
+        if (value != in_one_spelling(option->get_default_str()) || field == "samples")
+            settings.emplace_back(field, value);
     }
     return settings;
 }

@@ -202,8 +202,8 @@ void add_design_options(CLI::App& app, Request& r) {
 
 void add_simulation_options(CLI::App& app, Request& r) {
     const OptionGroup add(app, "Simulation");
-    add("--samples", "S", fmt::format("{}; 25 or more where a sample is expensive", r.samples),
-        "sampled Jacobians; 0 for none",
+    add("--samples", "S", std::to_string(r.samples),
+        "sampled Jacobians, 0 for none; where each takes long, the default is fewer, at least 25",
         [&r](const auto& name, const auto& text) {
             r.samples = to_int(name, text, 0, std::numeric_limits<int>::max());
             r.samples_given = true;

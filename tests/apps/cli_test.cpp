@@ -386,18 +386,18 @@ TEST_F(Cli, WritesResultAndFigureAndSaysSo) {
     const auto result = run({"--mixer", "cayley", "--depth", "2", "--samples", "5", "--plot", "none"});
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_TRUE(result.err.empty()) << result.err;
-    EXPECT_TRUE(exists("spectra-cayley-L2.h5"));
+    EXPECT_TRUE(exists("spectra-cayley-L2-samples5.h5"));
     EXPECT_EQ(folder_.entries(), 1U);
-    EXPECT_NE(result.out.find("spectra-cayley-L2.h5"), std::string::npos);
+    EXPECT_NE(result.out.find("spectra-cayley-L2-samples5.h5"), std::string::npos);
     EXPECT_NE(result.out.find("cayley, L = 2, n = 4, p = 25, Lσ² = 0.05, seed 1"), std::string::npos)
         << result.out;
     EXPECT_EQ(result.out.find('\x1b'), std::string::npos) << "no colours into a pipe";
 
-    const auto info = run({"info", "spectra-cayley-L2.h5"});
+    const auto info = run({"info", "spectra-cayley-L2-samples5.h5"});
     EXPECT_EQ(info.status, 0) << info.err;
     EXPECT_NE(info.out.find("cayley"), std::string::npos);
 
-    const auto file = h5::File::open_read(folder_.path() / "spectra-cayley-L2.h5");
+    const auto file = h5::File::open_read(folder_.path() / "spectra-cayley-L2-samples5.h5");
     EXPECT_TRUE(file.exists("theory/ov") && file.exists("theory/scalar") && file.exists("montecarlo"));
     EXPECT_EQ(file.string_attribute("/", "command"),
               "spectra --mixer cayley --depth 2 --samples 5 --plot none");
@@ -541,7 +541,7 @@ TEST_F(Cli, EveryGoldenCaseIsReproduced) {
 TEST_F(Cli, AnInterruptionKeepsFinishedSamples) {
     // More samples than any machine draws before it sees the signal; the file shows that some are done.
     const auto result = run({"--mixer", "orthogonal", "--theory", "none", "--plot", "none", "--samples",
-                             "1000000000", "--checkpoint", "0.01", "--out", "i", "--json"},
+                             "1000000000", "--checkpoint", "0.01", "--out", "i", "--json", "--force"},
                             {.interrupt_when = [&] { return exists("i.h5"); }});
     EXPECT_EQ(result.status, 130) << result.err;
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 2) << result.err;

@@ -220,7 +220,7 @@ TEST_F(CompareProgram, CheckpointsAloneAreAGridOfTheirOwn) {
     // Taken over by what is in the file, whatever its place and name.
     const auto seconds = file.double_attribute(group + "/theory/ov", "seconds");
     std::filesystem::copy_file(layout("deepseek.safetensors"), path("deepseek.safetensors"));
-    const Words copied{"--checkpoints", "deepseek.safetensors", "--samples", "20", "--plot", "none"};
+    const Words copied{"--checkpoints", "deepseek.safetensors", "--samples", "20", "--plot", "none", "--force"};
     ASSERT_EQ(compare(copied).status, 0);
     EXPECT_EQ(h5::File::open_read(path("grid.h5")).double_attribute(group + "/theory/ov", "seconds"),
               seconds);

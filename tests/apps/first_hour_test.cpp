@@ -147,7 +147,7 @@ TEST_F(FirstHour, AHopelessRunIsRefusedWithItsTime) {
 TEST_F(FirstHour, ALongRunIsAnnounced) {
     testing::ProcessOptions options;
     options.interrupt_after = 0.5;
-    const auto result = run({"--mixer", "cayley", "--width", "1000", "--samples", "100000", "--theory", "none",
+    const auto result = run({"--mixer", "cayley", "--width", "1000", "--samples", "2000", "--theory", "none",
                              "--device", "cpu", "--keep", "histogram"},
                             options);
     EXPECT_TRUE(has(result.err, "this will take about ")) << result.err;

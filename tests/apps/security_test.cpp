@@ -257,7 +257,7 @@ TEST_F(Security, PrivateResultsStayPrivate) {
     SPECTRA_NEEDS_GNUPLOT();
     ASSERT_EQ(analyse({"--plot", "svg"}).status, 0);
     for (const auto* const name : {"run.h5", "run.svg"}) fs::permissions(path(name), fs::perms(0600));
-    ASSERT_EQ(analyse({"--plot", "svg", "--samples", "5"}).status, 0);
+    ASSERT_EQ(analyse({"--plot", "svg", "--samples", "5", "--force"}).status, 0);
     for (const auto* const name : {"run.h5", "run.svg"})
         EXPECT_EQ(fs::status(path(name)).permissions(), fs::perms(0600)) << name;
 }
