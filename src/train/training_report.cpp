@@ -145,7 +145,7 @@ std::optional<plot::Panel> depth_panel(const TrainingReport& r, double last) {
     }
     const std::string label = shown->name == "gate"   ? "gate γ"
                               : shown->name == "beta" ? "β"
-                                                      : "effective rank of states, share of channels";
+                                                      : "effective rank of states";
     panel.y = axis_over(label, plot::Scale::linear, panel.series);
     label_ends(panel, chosen);
     return panel;

@@ -5,6 +5,7 @@
 #include "dyson/law/theory.hpp"
 #include "h5/file.hpp"
 #include "montecarlo/run/simulate.hpp"
+#include "plot/layout.hpp"
 #include "study/request.hpp"
 #include "support/needs_gnuplot.hpp"
 #include "support/process.hpp"
@@ -373,6 +374,30 @@ TEST(Figure, TrainingNamesTrivialPredictorsAndTheBestOfThem) {
         EXPECT_EQ(level.x, (std::vector<double>{0, 20}));
         EXPECT_NEAR(level.y[0], std::log10(std::vector<double>{0.5, 0.2, 0.001}[k]), 1e-12);
         EXPECT_GE(loss.annotations[k].y, level.y[0]);
+    }
+}
+
+TEST(Figure, WordsDoNotOverlap) {
+    const TemporaryFolder folder;
+    write_training(folder.path() / "a.h5", 0.5, {{"copy", 0.5}, {"zero", 0.45}, {"noise_floor", 0.001}});
+    for (const char* name : {"composite", "gate", "sphere", "collapse", "rank", "rollout", "training"}) {
+        FigureRequest request;
+        request.depths = {2};
+        request.samples = 2;
+        request.width = 2;
+        if (name == std::string("training")) request.files = {(folder.path() / "a.h5").string()};
+        const auto figure = draw(name, request).figure;
+        const auto layout = plot::lay_out(figure);
+        std::vector<std::pair<std::string, plot::Box>> all;
+        for (const auto& words : layout.words) all.emplace_back(words.text, plot::extent(words));
+        for (const auto& panel : layout.panels) all.emplace_back("a panel", panel.box);
+        for (std::size_t a = 0; a < all.size(); ++a)
+            for (std::size_t b = a + 1; b < all.size(); ++b) {
+                const auto &one = all[a].second, &other = all[b].second;
+                EXPECT_FALSE(one.left < other.right && other.left < one.right && one.bottom < other.top &&
+                             other.bottom < one.top)
+                    << name << ": " << all[a].first << " | " << all[b].first;
+            }
     }
 }
 

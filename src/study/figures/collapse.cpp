@@ -31,7 +31,7 @@ Drawing draw_collapse(const FigureRequest& request, Observer& observer) {
         panel.series.push_back(line(mixer, panel.series.size(), x, share));
     }
     frame_x(panel, "depth L (layers)", plot::Scale::logarithmic);
-    panel.y = {"share of singular values below 0.1", plot::Scale::linear, -0.02, 1.02};
+    panel.y = {"share below 0.1", plot::Scale::linear, -0.02, 1.02};
     drawing.figure.panels.push_back(std::move(panel));
     drawing.figure.title = "Collapse with depth";
     drawing.figure.panel_height = 44;

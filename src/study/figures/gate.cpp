@@ -25,7 +25,7 @@ Drawing draw_gate(const FigureRequest& request, Observer& observer) {
                             described.recipe.gate = gate;
                             return describe_network(described).network;
                         });
-    drawing.figure.title = "Cayley-hybrid mixers: singular values of the Jacobian against the gate";
+    drawing.figure.title = "Cayley-hybrid mixers: singular values against the gate";
     drawing.figure.caption = {
         fmt::format("Operator-valued theory, p → ∞; {}; β = 1; one draw of u, v, k per layer "
                     "for all gates",

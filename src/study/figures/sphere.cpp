@@ -22,7 +22,7 @@ Drawing draw_sphere(const FigureRequest& request, Observer& observer) {
     for (int k = 0; k <= steps; ++k) bounds.push_back(largest * k / steps);
 
     Drawing drawing;
-    add_quantile_panels(drawing, request, observer, bounds, "bound r of the singular values r·tanh N(0, 1)",
+    add_quantile_panels(drawing, request, observer, bounds, "bound r",
                         [&](int depth, double bound) {
                             Request described = network_request(request, "spectral-sphere", default_noise);
                             described.depth = depth;
@@ -30,9 +30,9 @@ Drawing draw_sphere(const FigureRequest& request, Observer& observer) {
                             for (auto& mixer : network.mixers) mixer = bounded(mixer, bound);
                             return network;
                         });
-    drawing.figure.title = "Spectral-sphere mixers: singular values of the Jacobian against the bound";
-    drawing.figure.caption = {fmt::format("Operator-valued theory, p → ∞; {}; one draw of the mixers; "
-                                          "r = 1: spectral-sphere",
+    drawing.figure.title = "Spectral-sphere mixers: singular values against the bound";
+    drawing.figure.caption = {fmt::format("Operator-valued theory, p → ∞; {}; one draw of the mixers, "
+                                          "with singular values r·tanh N(0, 1); r = 1: spectral-sphere",
                                           setting_words(request, default_noise)),
                               certificate_of(drawing)};
     return drawing;

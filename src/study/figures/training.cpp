@@ -112,10 +112,10 @@ Drawing draw_training(const FigureRequest& request, Observer&) {
     const bool tokens = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run.tokens; });
     Drawing drawing;
     add_framed(drawing, std::move(loss), "step",
-               tokens ? "validation cross-entropy (nats)" : "validation mean square error",
+               "validation loss",
                plot::Scale::logarithmic);
-    add_framed(drawing, std::move(gate), "step", "gate γ, mean over sublayers", plot::Scale::linear);
-    add_framed(drawing, std::move(beta), "step", "β, mean over sublayers", plot::Scale::linear);
+    add_framed(drawing, std::move(gate), "step", "gate γ, mean", plot::Scale::linear);
+    add_framed(drawing, std::move(beta), "step", "β, mean", plot::Scale::linear);
     add_framed(drawing, std::move(rank), "sublayer", "effective rank at the end", plot::Scale::linear);
     for (const auto& run : runs)
         drawing.numbers.emplace_back(run.label + ": final validation loss", run.loss.back());
@@ -123,8 +123,10 @@ Drawing draw_training(const FigureRequest& request, Observer&) {
     drawing.figure.title = title_of(runs);
     drawing.figure.columns = drawing.figure.panels.size() > 2 ? 2 : drawing.figure.panels.size();
     drawing.figure.caption = {
-        fmt::format("{} run{}; measured, no theory; grey lines: losses of trivial predictors", runs.size(),
-                    runs.size() > 1 ? "s" : "")};
+        fmt::format("{} run{}; measured, no theory; loss: {}; means over sublayers; grey lines: losses of trivial "
+                    "predictors",
+                    runs.size(), runs.size() > 1 ? "s" : "",
+                    tokens ? "cross-entropy in nats" : "mean square error")};
     return drawing;
 }
 
