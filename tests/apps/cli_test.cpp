@@ -541,7 +541,7 @@ TEST_F(Cli, EveryGoldenCaseIsReproduced) {
 TEST_F(Cli, AnInterruptionKeepsFinishedSamples) {
     // More samples than any machine draws before it sees the signal; the file shows that some are done.
     const auto result = run({"--mixer", "orthogonal", "--theory", "none", "--plot", "none", "--samples",
-                             "1000000000", "--checkpoint", "0.01", "--out", "i", "--json", "--force"},
+                             "1000000000", "--checkpoint", "0.01", "--out", "i", "--json", "--force", "--quiet"},
                             {.interrupt_when = [&] { return exists("i.h5"); }});
     EXPECT_EQ(result.status, 130) << result.err;
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 2) << result.err;
