@@ -1,43 +1,40 @@
 #!/usr/bin/env bash
-# Draws every figure of docs/gallery.md again: scripts/gallery.sh [FOLDER]
-# The pictures go to docs/images/gallery-*.png, the HDF5 files with their numbers to FOLDER (build/gallery).
-# SPECTRA names another program than ./spectra, GALLERY_IMAGES another folder of pictures.
+# Draws the pictures of the documentation again: scripts/gallery.sh [-o FOLDER] [PICTURE…]
+# Without names, all of docs/images/pictures.tsv. The pictures go to docs/images/, the HDF5 files with their numbers to
+# FOLDER (build/gallery). SPECTRA names another program than ./spectra, GALLERY_IMAGES another folder of pictures.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 spectra=${SPECTRA:-$root/spectra}
-folder=${1:-$root/build/gallery}
+folder=$root/build/gallery
+if [ "${1:-}" = -o ]; then
+    folder=$2
+    shift 2
+fi
 images=${GALLERY_IMAGES:-$root/docs/images}
 mkdir -p "$folder" "$images"
-folder=$(cd "$folder" && pwd)
+images=$(cd "$images" && pwd)
+cd "$folder"
 
-# keep NAME: the picture of FOLDER/NAME becomes gallery-NAME.png, of 48 colours (a third of the size) where
-# there is ImageMagick.
+# keep NAME: its picture goes to the others, with a palette (a third of the size).
 keep() {
-    if command -v convert >/dev/null; then
-        convert "$folder/$1.png" -strip +dither -colors 48 -white-threshold 99% -define png:compression-level=9 \
-            "PNG8:$images/gallery-$1.png"
-        rm "$folder/$1.png"
-    else
-        mv "$folder/$1.png" "$images/gallery-$1.png"
-    fi
+    python3 "$root/scripts/png8.py" "$1.png" "$images/$1.png"
+    rm "$1.png"
 }
 
-"$spectra" --mixer bistochastic --out "$folder/analysis" --quiet
-keep analysis
-"$spectra" compare --mixers identity,bistochastic,cayley-hybrid --depths 1,10 --samples 200 --table none \
-    --out "$folder/compare" --quiet
-keep compare
+# draw NAME COMMAND: what precedes && draws nothing. Training needs spectra-torch, which is built where there is LibTorch.
+draw() {
+    local first=${2%% && *} last=${2##* && }
+    if [ "$first" != "$last" ]; then
+        # shellcheck disable=SC2086
+        "$spectra" $first --plot none --quiet --force >/dev/null || return 1
+    fi
+    # shellcheck disable=SC2086
+    "$spectra" $last --out "$1" --quiet --force && keep "$1"
+}
 
-for name in bands collapse rank printed composite gate sphere rollout width cost; do
-    "$spectra" figure "$name" --out "$folder/$name" --quiet
-    keep "$name"
-done
-
-# Training needs spectra-torch, which is built where there is LibTorch.
-if "$spectra" train gyroscope --architecture edelta --layers 2 --channels 32 --samples 200 --steps 200 \
-    --device cpu --plot none --out "$folder/gyroscope" --quiet >/dev/null; then
-    "$spectra" figure training "$folder/gyroscope.h5" --out "$folder/training" --quiet
-    keep training
-else
-    echo "gallery: training is left out: no model was trained" >&2
-fi
+while IFS=$'\t' read -r name command _; do
+    case $name in '' | '#'*) continue ;; esac
+    if [ $# -gt 0 ] && [[ " $* " != *" $name "* ]]; then continue; fi
+    echo "$name: spectra $command"
+    draw "$name" "$command" </dev/null || echo "gallery: $name is left out: its command failed" >&2
+done <"$root/docs/images/pictures.tsv"

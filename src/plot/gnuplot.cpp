@@ -272,8 +272,9 @@ GnuplotPanel panel_commands(const Panel& panel, const PlacedPanel& placed, const
     out.settings +=
         tick_commands("xtics", placed.x_ticks, font) + tick_commands("ytics", placed.y_ticks, font);
     if (!placed.right_ticks.empty())
-        out.settings += fmt::format("set y2range [{:.9g}:{:.9g}]\n", panel.right.min, panel.right.max) +
-                        "set border 11\nset y2tics offset -0.45,0\n" + tick_commands("y2tics", placed.right_ticks, font);
+        out.settings += fmt::format("set y2range [{:.9g}:{:.9g}]\nset border 11\nset y2tics offset -0.45,0\n",
+                                    panel.right.min, panel.right.max) +
+                        tick_commands("y2tics", placed.right_ticks, font);
     for (const auto& series : panel.series) {
         const std::string rows = data_block(series);
         if (rows.find_first_not_of('\n') == std::string::npos) continue;

@@ -362,7 +362,8 @@ TEST(Figure, TrainingNamesTrivialPredictorsAndTheBestOfThem) {
     request.files = {path.string()};
     const auto figure = draw("training", request).figure;
     EXPECT_EQ(figure.title,
-              "gyroscope, edelta, seed 3: validation loss 1 → 0.01 in 20 steps; negation: 0.2");
+              "gyroscope, edelta, seed 3: validation loss 1 → 0.01 in 20 steps; "
+              "best trivial predictor (negation): 0.2");
     const auto& loss = figure.panels.at(0);
     ASSERT_EQ(loss.series.size(), 5u);  // the run, its dots and three predictors
     ASSERT_EQ(loss.annotations.size(), 3u);

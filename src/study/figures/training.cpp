@@ -87,7 +87,7 @@ std::string title_of(const std::vector<TrainedRun>& runs) {
         if (baseline.first != "noise_floor" && (trivial == nullptr || baseline.second < trivial->second))
             trivial = &baseline;
     if (trivial != nullptr)
-        title += fmt::format("; {}: {:.3g}", predictor(trivial->first), trivial->second);
+        title += fmt::format("; best trivial predictor ({}): {:.3g}", predictor(trivial->first), trivial->second);
     return title;
 }
 
