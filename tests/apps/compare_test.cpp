@@ -3,7 +3,7 @@
 #include "weightfile/tensor_file.hpp"
 #include "dyson/law/theory.hpp"
 #include "h5/file.hpp"
-#include "support/needs_gnuplot.hpp"
+#include "support/needs_program.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 #include "layouts/layouts.hpp"

@@ -1,4 +1,5 @@
 #include "h5/file.hpp"
+#include "support/needs_program.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -113,6 +114,7 @@ TEST_F(Design, SensitivitiesAndAverageAreReported) {
 }
 
 TEST_F(Design, DepthLimitDrawsItsFigureAndDoesNotDependOnThreads) {
+    SPECTRA_NEEDS_GNUPLOT();
     Words words{"depth-limit", "--mixer", "bistochastic", "--max-depth", "6", "--average", "3", "--json"};
     const auto with = [&](const Words& more) {
         Words all = words;

@@ -1,3 +1,4 @@
+#include "support/needs_program.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -162,6 +163,7 @@ TEST_F(Doctor, LeavesNothingBehind) {
 }
 
 TEST_F(Doctor, DrawsWithGnuplotWhereThereIsOne) {
+    SPECTRA_NEEDS_GNUPLOT();
     const char* const search = std::getenv("PATH");
     ASSERT_NE(search, nullptr);
     auto found = parts(run({"--json"}, {{"PATH", search}}));

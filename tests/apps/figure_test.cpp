@@ -7,7 +7,7 @@
 #include "montecarlo/run/simulate.hpp"
 #include "plot/layout.hpp"
 #include "study/request.hpp"
-#include "support/needs_gnuplot.hpp"
+#include "support/needs_program.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -1,4 +1,5 @@
 #include "man.hpp"
+#include "support/needs_program.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -258,6 +259,7 @@ TEST(Man, RefusesUnknownCommands) {
 
 /// Not the lines alone, but what groff makes of them.
 TEST(Man, RendersWithoutWarnings) {
+    SPECTRA_NEEDS_PROGRAM("groff");
     const testing::TemporaryFolder folder;
     const auto shell = [&](const std::string& script) {
         return testing::run_process({"sh", "-c", script}, {.folder = folder.path()});

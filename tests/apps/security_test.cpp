@@ -1,6 +1,6 @@
 #include "weightfile/bytes.hpp"
 #include "h5/file.hpp"
-#include "support/needs_gnuplot.hpp"
+#include "support/needs_program.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -3,7 +3,7 @@
 #include "report/density_figure.hpp"
 #include "report/example_report.hpp"
 #include "plot/gnuplot.hpp"
-#include "support/needs_gnuplot.hpp"
+#include "support/needs_program.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
