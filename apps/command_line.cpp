@@ -12,6 +12,7 @@
 #include "info.hpp"
 #include "man.hpp"
 #include "base/nearest.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "option_group.hpp"
 #include "options.hpp"

@@ -22,8 +22,4 @@ std::vector<std::string> with_config(const CLI::App& program, const CLI::App* co
 /// std::invalid_argument for a command that takes no such file; `where` begins the messages.
 std::string config_of(const CLI::App& program, const std::string& command_line, const std::string& where);
 
-/// Words quoted for a shell, and back.
-std::string shell_line(const std::vector<std::string>& words);
-std::vector<std::string> shell_words(const std::string& line);
-
 }  // namespace spectra::cli

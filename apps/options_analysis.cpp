@@ -4,6 +4,7 @@
 #include "weightfile/npy.hpp"
 #include "base/text.hpp"
 #include "network/network.hpp"
+#include "network/number_files.hpp"
 #include "values.hpp"
 
 #include <fmt/format.h>
@@ -97,7 +98,7 @@ StreamWeights to_stream_weights(const std::string& name, const std::string& text
     if (text == "drawn") return {StreamWeights::Choice::drawn};
     if (text == "mean") return {StreamWeights::Choice::mean};
     if (weightfile::is_numpy_file(text)) {
-        auto table = to_table(name, text, field_name(name));
+        auto table = read_number_rows(text, field_name(name), name + " " + text);
         return {StreamWeights::Choice::given, std::move(table.values), table.rows};
     }
     try {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/text.hpp"
 #include "dyson/law/theory.hpp"
 
 #include <complex>
@@ -9,8 +10,7 @@
 
 namespace spectra::cli {
 
-/// The parts between separators: one more than there are separators.
-std::vector<std::string> split(const std::string& text, char separator);
+using spectra::split;
 
 /// The values of options, from what was typed. Each throws std::invalid_argument with one line that names
 /// the option, the value and the accepted values.
@@ -41,17 +41,7 @@ std::vector<std::string> to_choices(const std::string& option, const std::string
 /// MIN:MAX:POINTS[:log], 0 ≤ MIN < MAX (0 < MIN for log), 2 or more points.
 dyson::Grid to_grid(const std::string& option, const std::string& text);
 
-/// Real numbers of a NumPy file, finite: one row, or several of the same length. `wanted` is the array to take
-/// from an archive.
-struct Table {
-    std::vector<double> values;
-    std::size_t rows = 1;
-};
-Table to_table(const std::string& option, const std::string& file, const std::string& wanted);
-
-/// Points of the upper half plane: "0.3+0.05i,1e-3+1e-2j,.5i", or a file with one per line (# begins a
-/// comment), or a JSON file: an array of [re, im] pairs, or an object with such an array under `omega`; or a NumPy
-/// file: K complex numbers, or K×2 real ones.
+/// Points of the upper half plane: "0.3+0.05i,1e-3+1e-2j,.5i", or a file (read_points()).
 std::vector<std::complex<double>> to_omega(const std::string& option, const std::string& text);
 
 }  // namespace spectra::cli

@@ -41,6 +41,7 @@ set(SPECTRA_PUBLIC_HEADERS
     network/mixer_file.hpp
     network/model_file.hpp
     network/network.hpp
+    network/number_files.hpp
     base/stop.hpp
     dyson/exact/atoms.hpp
     dyson/exact/moments.hpp
@@ -87,6 +88,7 @@ set(SPECTRA_PUBLIC_HEADERS
     study/build_network.hpp
     study/compare.hpp
     study/depth_limit.hpp
+    study/doubts.hpp
     study/figure.hpp
     study/figure_request.hpp
     study/figures/figures.hpp

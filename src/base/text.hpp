@@ -59,4 +59,10 @@ nlohmann::json parse_json(const std::string& text, const std::string& where);
 /// "850 ms", "12 s", "3 min 20 s", "2 h 5 min", "3 days".
 std::string duration_text(double seconds);
 
+/// The parts between separators: one more than there are separators.
+std::vector<std::string> split(const std::string& text, char separator);
+
+/// Without blanks, tabs and carriage returns.
+std::string without_blanks(std::string text);
+
 }  // namespace spectra

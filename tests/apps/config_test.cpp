@@ -1,5 +1,7 @@
 #include "config.hpp"
 
+#include "base/shell.hpp"
+
 #include "h5/file.hpp"
 #include "support/process.hpp"
 #include "support/same_file.hpp"
@@ -17,8 +19,8 @@ using Words = std::vector<std::string>;
 
 TEST(ShellLine, WordsComeBack) {
     const Words words{"spectra", "--mixer", "a b.csv", "it's", "", "--omega=0.3+0.05i", "back\\slash", "'"};
-    EXPECT_EQ(cli::shell_words(cli::shell_line(words)), words);
-    EXPECT_EQ(cli::shell_line({"spectra", "--depth", "3"}), "spectra --depth 3");
+    EXPECT_EQ(shell_words(shell_line(words)), words);
+    EXPECT_EQ(shell_line({"spectra", "--depth", "3"}), "spectra --depth 3");
 }
 
 class Config : public ::testing::Test {
