@@ -116,7 +116,8 @@ TEST(DensityFigure, TellsThatTwoCurvesAreOne) {
     ASSERT_EQ(notes.size(), 1u);
     EXPECT_EQ(notes[0].text, "both theories coincide");
     EXPECT_NEAR(notes[0].x, 1, 0.05);
-    for (const auto& note : density_figure(tests::collapsed_report()).panels[0].annotations)
+    const auto others = density_figure(tests::collapsed_report());
+    for (const auto& note : others.panels[0].annotations)
         EXPECT_EQ(note.text.find("coincide"), std::string::npos) << note.text;
 }
 
