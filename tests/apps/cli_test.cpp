@@ -328,11 +328,12 @@ TEST_F(Cli, HelpAllMentionsEveryOptionAndTeaches) {
     EXPECT_NE(sub.out.find("spectra info FILE.h5"), std::string::npos);
 }
 
-/// Processor time of the fastest of ten, which other programs on the machine do not change much.
+/// Processor time of the fastest of ten, which other programs on the machine do not change much. It is 10 ms on one
+/// machine and 20 on another; loading CUDA's libraries would add 50 or more, and Torch's half a second.
 TEST_F(Cli, HelpTakesMilliseconds) {
     double fastest = 1;
     for (int k = 0; k < 10; ++k) fastest = std::min(fastest, run({"--help"}).processor_seconds);
-    EXPECT_LT(fastest, 0.020);
+    EXPECT_LT(fastest, 0.045);
 }
 
 TEST_F(Cli, VersionNamesCommitAndFeatures) {
