@@ -248,6 +248,16 @@ std::string in_one_spelling(const std::string& text) {
     return error == std::errc{} && end == text.data() + text.size() ? fmt::format("{}", value) : text;
 }
 
+/// Whether results may depend on the option: not on where they go, how they are shown, or what they are resumed from.
+bool changes_results(const CLI::Option& option) {
+    constexpr std::string_view without_effect[] = {
+        "out",     "force",  "json",   "quiet", "threads",    "help",      "help-all",   "plot", "table",
+        "palette", "config", "resume", "size",  "checkpoint", "log-every", "run-script", "stop-after"};
+    const auto& names = option.get_lnames();
+    return !names.empty() &&
+           std::find(std::begin(without_effect), std::end(without_effect), names.front()) == std::end(without_effect);
+}
+
 /// What was given and is not the default, of what results depend on.
 study::Settings given_settings(const CLI::App& command) {
     study::Settings settings{{"command", command.get_parent() == nullptr ? "analysis" : command.get_name()}};

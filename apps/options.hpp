@@ -11,7 +11,6 @@
 
 namespace CLI {
 class App;
-class Option;
 }
 
 namespace spectra::cli {
@@ -23,9 +22,6 @@ void add_options(CLI::App& app, study::SweepRequest& request);
 void add_options(CLI::App& app, study::CompareRequest& request);
 void add_options(CLI::App& app, study::FigureRequest& request);
 void add_options(CLI::App& app, study::ValidateRequest& request);
-
-/// Whether results may depend on the option: not on where they go, how they are shown, or what computes them.
-bool changes_results(const CLI::Option& option);
 
 /// "--logit-scale" -> "logit_scale": the library's field that an option sets.
 inline std::string field_name(const std::string& option) {

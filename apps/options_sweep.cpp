@@ -152,36 +152,13 @@ void add_grid_options(CLI::App& app, SweepRequest& r) {
     out->type_name("STEM")->default_str("spectra-sweep")->group("Output");
 }
 
-bool is_list(const CLI::Option& option) {
-    return option.get_group() == "Grid";
-}
-
-/// Collects the given options that results depend on.
-void collect_given(const CLI::App& app, SweepRequest& r) {
-    r.given.clear();
-    for (const auto* option : app.get_options([](const CLI::Option* o) { return o->count() > 0; })) {
-        if (is_list(*option) || !changes_results(*option)) continue;
-        r.given.emplace_back(field_name("--" + option->get_lnames().front()), fmt::format("{}", fmt::join(option->results(), ",")));
-    }
-}
-
 }  // namespace
-
-bool changes_results(const CLI::Option& option) {
-    constexpr std::string_view without_effect[] = {
-        "out",     "force",  "json",   "quiet", "threads",    "help",      "help-all",   "plot", "table",
-        "palette", "config", "resume", "size",  "checkpoint", "log-every", "run-script", "stop-after"};
-    const auto& names = option.get_lnames();
-    return !names.empty() &&
-           std::find(std::begin(without_effect), std::end(without_effect), names.front()) == std::end(without_effect);
-}
 
 void add_options(CLI::App& app, SweepRequest& request) {
     add_options(app, request.each);
     for (const char* name : replaced)
         if (auto* const option = app.get_option_no_throw(name)) app.remove_option(option);
     add_grid_options(app, request);
-    app.parse_complete_callback([&app, &request] { collect_given(app, request); });
 }
 
 }  // namespace spectra::cli

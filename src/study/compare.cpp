@@ -67,11 +67,10 @@ void draw_figures(const CompareRequest& request, const std::vector<report::Compa
     });
 }
 
-/// The samples are part of a network's description even if they were not given: the default of sweep differs.
-SweepRequest described(SweepRequest grid) {
-    std::erase_if(grid.given, [](const auto& field) { return field.first == "samples"; });
-    grid.given.emplace_back("samples", std::to_string(grid.each.samples));
-    return grid;
+/// The samples are a setting even if they were not given: the default of sweep differs.
+Invocation with_samples(Invocation invocation, int samples) {
+    std::erase_if(invocation.settings, [](const auto& field) { return field.first == "samples"; });
+    return invocation.with("samples", std::to_string(samples));
 }
 
 }  // namespace
@@ -94,7 +93,7 @@ Comparison compare(const CompareRequest& request, const Invocation& invocation, 
         draw_figures(request, compared, report, result, observer);
         write_tables(request, comparison.table, report, result);
     };
-    comparison.outcome = run_grid(described(request.grid), invocation, output, observer);
+    comparison.outcome = run_grid(request.grid, with_samples(invocation, request.grid.each.samples), output, observer);
     return comparison;
 }
 

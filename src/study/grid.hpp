@@ -24,8 +24,6 @@ struct SweepRequest {
     std::vector<int> depths;               ///< L
     std::vector<double> noises;            ///< L·σ²
     std::vector<std::uint64_t> seeds;      ///< of everything random
-    /// Fields that results depend on, by name, with the values given; without the lists.
-    std::vector<std::pair<std::string, std::string>> given;
 };
 
 /// Largest number of networks in a grid.

@@ -34,14 +34,22 @@ namespace {
 
 using report::StoredRun;
 
+/// The fields that only choose networks: results of a network do not depend on them.
+const std::vector<std::string> lists{"mixers", "checkpoints", "branches", "streams", "widths",
+                                     "depths", "noises",      "seeds"};
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 /// Everything that the results of a network depend on. Results of an earlier run are reused only if this text
 /// is identical.
-std::string description_of(const SweepRequest& request, const GridPoint& point, const Analysis& analysis) {
+std::string description_of(const Settings& settings, const GridPoint& point, const Analysis& analysis) {
     std::string text = fmt::format(
         "spectra {} ({}); {}", version::number, version::git,
         montecarlo::fingerprint(analysis.described.network, analysis.simulation, "as given", "as given"));
-    for (const auto& [name, value] : request.given)
-        if (std::find(point.unused.begin(), point.unused.end(), name) == point.unused.end())
+    for (const auto& [name, value] : settings)
+        if (name != "command" && !contains(lists, name) && !contains(point.unused, name))
             text += fmt::format("; {} {}", name, value);
     if (const auto& omega = point.request.omega; !omega.empty()) {  // the fields above have only the file name
         const std::string_view bytes(reinterpret_cast<const char*>(omega.data()),
@@ -90,10 +98,6 @@ void check_grid(const SweepRequest& request, const std::vector<GridPoint>& point
     check_memory("the result file of this grid", 2 * bytes,
                  "fewer networks or `samples`, or `keep` histogram");
 }
-
-/// The fields that only choose networks: results of a network do not depend on them.
-const std::vector<std::string> lists{"mixers", "checkpoints", "branches", "streams", "widths",
-                                     "depths", "noises",      "seeds"};
 
 /// A grid may grow. Refuses to drop networks that the file holds and the grid does not.
 void refuse_to_drop(const std::filesystem::path& result, const std::vector<GridPoint>& points) {
@@ -227,7 +231,7 @@ private:
             observer_.prefix(fmt::format("{} of {}, {}: ", k + 1, points_.size(), point.name));
             observer_.stage("preparing");
             Analysis analysis = prepare(point.request);
-            const std::string description = description_of(request_, point, analysis);
+            const std::string description = description_of(invocation_.settings, point, analysis);
             stored_[k] = parts_.find(point.name, description);
             if (stored_[k]) continue;
             const auto save = [&, origin = provenance(invocation_, point.request.seed)](report::Report report,
@@ -283,7 +287,7 @@ private:
         for (std::size_t k = 0; k < points_.size(); ++k) {
             if (is_own(k)) continue;
             const auto& point = points_[k];
-            stored_[k] = parts_.find(point.name, description_of(request_, point, prepare(point.request)));
+            stored_[k] = parts_.find(point.name, description_of(invocation_.settings, point, prepare(point.request)));
             if (!stored_[k]) failed_.push_back({point.name, "its process ended before finishing it"});
         }
     }

@@ -1,5 +1,7 @@
 #include "train/trainer.hpp"
 
+#include "base/stop.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -111,9 +113,6 @@ std::string first_bad_state(Learner& learner, const Batch& batch) {
     });
     return place;
 }
-
-/// Thrown to leave an evaluation.
-struct Stopped {};
 
 /// Adds the time it lives.
 class Stopwatch {
