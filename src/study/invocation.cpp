@@ -27,6 +27,11 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Results of two devices differ by rounding only: they are the same run.
+bool tells_apart(const std::string& field) {
+    return field != "device";
+}
+
 std::string in_file_name(const std::string& value) {
     std::string out;
     for (const char c : value.find('/') == value.npos ? value : std::filesystem::path(value).stem().string()) {
@@ -57,7 +62,7 @@ Invocation Invocation::with(const std::string& field, const std::string& value) 
 std::string file_name_suffix(const Settings& settings, const std::vector<std::string>& except) {
     std::string suffix, all;
     for (const auto& [field, value] : settings) {
-        if (contains(except, field)) continue;
+        if (contains(except, field) || !tells_apart(field)) continue;
         std::string name = field;
         std::replace(name.begin(), name.end(), '_', '-');
         suffix += "-" + name + in_file_name(value);
@@ -81,7 +86,7 @@ std::vector<std::string> differences(const std::string& there, const Settings& h
     std::vector<std::string> out;
     const auto shown = [](const std::string& value) { return value.empty() ? "default" : value; };
     for (const auto& [field, values] : both)
-        if (values.first != values.second && !contains(except, field))
+        if (values.first != values.second && !contains(except, field) && tells_apart(field))
             out.push_back(fmt::format("`{}` {} there, {} here", field, shown(values.first), shown(values.second)));
     return out;
 }

@@ -27,15 +27,16 @@ struct Invocation {
     Invocation with(const std::string& field, const std::string& value) const;
 };
 
-/// For a default file name: "-noise0.5-seed2". Leaves out the fields in `except`, which the name has already. Values
-/// that are files are shortened to their names, and long ones to a number.
+/// For a default file name: "-noise0.5-seed2". Leaves out the fields in `except`, which the name has already, and the
+/// device, on which results depend by rounding only. Values that are files are shortened to their names, and long ones
+/// to a number.
 std::string file_name_suffix(const Settings& settings, const std::vector<std::string>& except);
 
 /// The settings as JSON, as files store them.
 std::string to_json(const Settings& settings);
 
 /// What differs, one entry per field: "`noise` 0.05 there, 0.5 here". `there` is what to_json() wrote. Leaves out the
-/// fields in `except`.
+/// fields in `except`, and the device.
 std::vector<std::string> differences(const std::string& there, const Settings& here,
                                      const std::vector<std::string>& except = {});
 

@@ -173,7 +173,7 @@ TEST_F(FirstHour, TheoryIsKeptWhereTheFirstSampleNeverEnds) {
                             options);
     EXPECT_EQ(result.status, 130);
     EXPECT_TRUE(has(result.err, "theory is solved")) << result.err;
-    EXPECT_TRUE(has(run({"info", "spectra-cayley-L4-width1024-theoryov-devicecpu.h5"}).out, "theory ov")) << result.err;
+    EXPECT_TRUE(has(run({"info", "spectra-cayley-L4-width1024-theoryov.h5"}).out, "theory ov")) << result.err;
 }
 
 }  // namespace

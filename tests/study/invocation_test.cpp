@@ -31,6 +31,11 @@ TEST(Invocation, DifferencesNameFieldsAndBothValues) {
     EXPECT_TRUE(differences(to_json(now), now).empty());
 }
 
+TEST(Invocation, ADeviceDoesNotTellResultsApart) {
+    EXPECT_EQ(file_name_suffix({{"device", "cpu"}, {"seed", "2"}}, {}), "-seed2");
+    EXPECT_TRUE(differences(to_json({{"device", "cpu"}}), {}).empty());
+}
+
 TEST(Invocation, DamagedSettingsAreOtherSettings) {
     for (const char* text : {"", "[]", "{\"noise\": 0.5}", "not JSON", "{\"noise\""})
         EXPECT_EQ(differences(text, {{"noise", "0.5"}}).size(), 1u) << text;
