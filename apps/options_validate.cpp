@@ -55,6 +55,14 @@ void add_measurement_options(CLI::App& app, ValidateRequest& r) {
             if (text != "all" && text != "last")
                 r.token = static_cast<int>(to_integer(name, text, 0, 1 << 20));
         });
+    add("--aligned", "R|auto|none", "auto",
+        "triplets of every branch to keep in the prediction; auto: the fewest that explain the measurement",
+        [&r](const auto& name, const auto& text) {
+            r.alignment = text != "none";
+            r.aligned.reset();
+            if (text != "none" && text != "auto") r.aligned = static_cast<int>(to_integer(name, text, 0, 1 << 20));
+        });
+    add.number("--explain", "X", "0.02", "W1 over the root mean square at which a prediction explains", r.explain);
     add.choice("--device", "auto", "where the model runs", r.device, {"auto", "cpu", "cuda"});
     add.choice("--precision", "f64", "of the model: f64 converts it, f32 leaves it as it is", r.precision,
                {"f64", "f32"});

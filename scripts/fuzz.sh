@@ -45,12 +45,22 @@ seeds_of() {
     esac
 }
 
+# length_of TARGET: the most bytes of an input. Options are short, and files that need more are found in the seeds.
+length_of() {
+    case $1 in
+        require | omega) echo 256 ;;
+        command_line | script_scan | matrix_text | toml | model | layout_map | hdf5_mixers) echo 1024 ;;
+        npy | pickle | safetensors | torch_file) echo 4096 ;;
+        *) echo 16384 ;;
+    esac
+}
+
 # run_target TARGET: a line of the table.
 run_target() {
     local target=$1 name=${1%_image} status=0 begin taken executions found
     local corpus=$build/corpus/$target findings=$build/findings/$target log=$build/$target.log
     mkdir -p "$corpus" "$findings"
-    local options=(-runs="$runs" -max_total_time="$seconds" -seed="$seed" -max_len=16384 -rss_limit_mb=2048 -timeout=10
+    local options=(-runs="$runs" -max_total_time="$seconds" -seed="$seed" -max_len="$(length_of "$name")" -rss_limit_mb=2048 -timeout=10
         -artifact_prefix="$findings/" -print_final_stats=1)
     if [[ $target == *_image ]]; then
         options+=(-fork=1 -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1)

@@ -4,6 +4,7 @@
 /// What was measured on a trained model that was run: its Jacobian, connection by connection.
 
 #include "layouts/stack.hpp"
+#include "network/network.hpp"
 
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct MeasuredBranch {
     double core_variance = 0;         ///< ‖F_l‖²/p, F_l the p×p Jacobian between pre and post
     std::vector<double> core_values;  ///< singular values of F_l; if pre is empty both are those of X_l
     std::vector<double> values;       ///< singular values of Y_l
+    Triplets core;                    ///< all triplets of F_l, or of X_l if pre is empty, largest first
+    Triplets derivative;              ///< of Y_l − Y_l°, if pre is not empty: those that matter
     int weights = 0;                  ///< the weight set of F_l; equal numbers share weights
 };
 

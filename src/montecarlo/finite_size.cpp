@@ -204,6 +204,7 @@ Options own_options(const Options& options) {
 }  // namespace
 
 std::optional<ExpectedDistance> expected_distance(const Network& network, const Options& options) {
+    if (std::holds_alternative<AlignedBranch>(network.branch)) return {};  // its theory is that of its own width
     if (network.width < 2 || options.samples < 1 || probe_count(network, options) > 0) return {};
     const Options own = own_options(options);
     const int samples = std::min(options.samples, std::numeric_limits<int>::max() / 8);

@@ -51,7 +51,8 @@ struct ExpectedDistance {
 /// Uses device, precision, slopes and recipe of `options`; options.samples is the number of samples of the
 /// simulation. Its own samples have the seed ~options.seed, about a million values at most per width, and are
 /// drawn by the calling rank. It takes 3/8 of the simulation's time if that grows as N³, about the same time
-/// if it grows as N². Returns nothing at p = 1, without samples, for quadrature, and if `stop` was set.
+/// if it grows as N². Returns nothing at p = 1, without samples, for quadrature and aligned branches, and if
+/// `stop` was set.
 std::optional<ExpectedDistance> expected_distance(const Network& network, const Options& options = {});
 
 }  // namespace spectra::montecarlo

@@ -165,6 +165,80 @@ Branch tied_from_json(const json& noise, const Network& network, const std::stri
     return branch;
 }
 
+/// Rows of numbers as the columns of a matrix with `rows` rows.
+Eigen::MatrixXd vectors_from_json(const json& value, const char* key, Eigen::Index rows, const std::string& where) {
+    if (!value.is_array())
+        refuse(where, fmt::format("{} is a JSON {}; must be a list of vectors", key, value.type_name()));
+    Eigen::MatrixXd vectors(rows, static_cast<Eigen::Index>(value.size()));
+    for (std::size_t k = 0; k < value.size(); ++k) {
+        const json& entries = value[k];
+        const bool numbers = entries.is_array() && entries.size() == static_cast<std::size_t>(rows) &&
+                             std::all_of(entries.begin(), entries.end(), [](const json& x) { return x.is_number(); });
+        if (!numbers)
+            refuse(where, fmt::format("{}, vector {}: {}; must be {} numbers", key, k + 1,
+                                      entries.is_array() ? fmt::format("{} entries", entries.size())
+                                                         : fmt::format("a JSON {}", entries.type_name()),
+                                      rows));
+        for (Eigen::Index i = 0; i < rows; ++i)
+            vectors(i, static_cast<Eigen::Index>(k)) = entries[static_cast<std::size_t>(i)].get<double>();
+    }
+    return vectors;
+}
+
+/// One set per layer.
+std::vector<Triplets> triplets_from_json(const json& value, const char* key, Eigen::Index rows, int depth,
+                                         const std::string& where) {
+    if (!value.is_array() || value.size() != static_cast<std::size_t>(depth))
+        refuse(where, fmt::format("{} is {}; must be {} objects with values, left and right, one per layer", key,
+                                  value.is_array() ? fmt::format("{} values", value.size())
+                                                   : fmt::format("a JSON {}", value.type_name()),
+                                  depth));
+    std::vector<Triplets> sets;
+    for (const json& set : value) {
+        const std::string here = fmt::format("{}: {} of layer {}", where, key, sets.size() + 1);
+        if (!set.is_object())
+            refuse(here, fmt::format("a JSON {}; must be an object with values, left and right", set.type_name()));
+        refuse_other_keys(set, {"values", "left", "right"}, here);
+        const json& values = require(set, "values", here);
+        const bool numbers = values.is_array() &&
+                             std::all_of(values.begin(), values.end(), [](const json& x) { return x.is_number(); });
+        if (!numbers) refuse(here, "values must be a list of numbers");
+        const auto list = values.get<std::vector<double>>();
+        sets.push_back({Eigen::Map<const Eigen::VectorXd>(list.data(), static_cast<Eigen::Index>(list.size())),
+                        vectors_from_json(require(set, "left", here), "left", rows, here),
+                        vectors_from_json(require(set, "right", here), "right", rows, here)});
+    }
+    return sets;
+}
+
+/// Singular values of the rest, one set per layer; a set may be empty.
+BranchLaw rest_from_json(const json& value, int depth, const std::string& where) {
+    const bool good = value.is_array() && value.size() == static_cast<std::size_t>(depth) &&
+                      std::all_of(value.begin(), value.end(), [](const json& set) {
+                          return set.is_array() && std::all_of(set.begin(), set.end(),
+                                                               [](const json& x) { return x.is_number(); });
+                      });
+    if (!good)
+        refuse(where, fmt::format("singular_values must be {} lists of numbers: those of the rest of each layer", depth));
+    return value.get<BranchLaw>();
+}
+
+Branch aligned_from_json(const json& noise, const Network& network, const std::string& where) {
+    refuse_other_keys(noise, {"kind", "pre", "post", "triplets", "singular_values", "derivative"}, where);
+    const int depth = network.depth();
+    AlignedBranch branch;
+    if (noise.contains("pre") || noise.contains("post")) {
+        branch.pre = connections(require(noise, "pre", where), "pre", network.streams, depth, where);
+        branch.post = connections(require(noise, "post", where), "post", network.streams, depth, where);
+    }
+    const Eigen::Index rows = branch.hyper_connection() ? network.width : network.size();
+    branch.kept = triplets_from_json(require(noise, "triplets", where), "triplets", rows, depth, where);
+    branch.rest = rest_from_json(require(noise, "singular_values", where), depth, where);
+    if (const auto derivative = noise.find("derivative"); derivative != noise.end())
+        branch.derivative = triplets_from_json(*derivative, "derivative", network.size(), depth, where);
+    return branch;
+}
+
 Branch activation_from_json(const json& noise, const Network& network, const std::string& where) {
     const json& law = require(noise, "law", where);
     if (!law.is_string())
@@ -215,8 +289,9 @@ Branch branch_from_json(const json& noise, const Network& network, const std::st
     constexpr Kind kinds[] = {{"isotropic", isotropic_from_json},
                               {"activation", activation_from_json},
                               {"hyper-connection", hyper_connection_from_json},
-                              {"tied", tied_from_json}};
-    constexpr const char* accepted = "must be one of isotropic, activation, hyper-connection, tied";
+                              {"tied", tied_from_json},
+                              {"aligned", aligned_from_json}};
+    constexpr const char* accepted = "must be one of isotropic, activation, hyper-connection, tied, aligned";
     if (!noise.is_object())
         refuse(where,
                fmt::format("is a JSON {}; must be an object with kind and its fields", noise.type_name()));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <stdexcept>
@@ -65,6 +66,16 @@ std::vector<double> variances_of(const std::vector<double>& given, const BranchL
     return result;
 }
 
+std::vector<double> variances_of(const AlignedBranch& branch) {
+    std::vector<double> result;
+    for (std::size_t l = 0; l < branch.kept.size(); ++l) {
+        double sum = branch.kept[l].values.squaredNorm();
+        for (const double t : branch.rest[l]) sum += t * t;
+        result.push_back(sum / static_cast<double>(branch.kept[l].left.rows()));
+    }
+    return result;
+}
+
 /// A Gaussian branch with given variances, or a branch with given singular values.
 void check_law(const std::vector<double>& sigma2, const BranchLaw& law, std::size_t depth) {
     if (law.empty()) {
@@ -107,6 +118,60 @@ void check_connections(const char* what, const std::vector<Eigen::VectorXd>& val
                                values[l].size(), streams));
         if (!values[l].allFinite())
             refuse(fmt::format("{} of layer {} has entries that are not finite", what, l + 1));
+    }
+}
+
+/// `rows` entries per vector; orthonormal vectors if `orthonormal`.
+void check_triplets(const char* what, std::size_t layer, const Triplets& triplets, int rows, bool orthonormal) {
+    constexpr double slack = 1e-6;
+    const auto where = [&] { return fmt::format("the {} of layer {}", what, layer + 1); };
+    if (triplets.left.cols() != triplets.count() || triplets.right.cols() != triplets.count())
+        refuse(fmt::format("{} have {} values, {} left and {} right vectors; expected as many of each", where(),
+                           triplets.count(), triplets.left.cols(), triplets.right.cols()));
+    if (triplets.left.rows() != rows || triplets.right.rows() != rows)
+        refuse(fmt::format("{} have vectors of {} and {} entries; expected {}", where(), triplets.left.rows(),
+                           triplets.right.rows(), rows));
+    if (!triplets.left.allFinite() || !triplets.right.allFinite() || !triplets.values.allFinite())
+        refuse(fmt::format("{} are not all finite", where()));
+    if (triplets.count() > 0 && triplets.values.minCoeff() < 0)
+        refuse(fmt::format("{} have the value {}; must be ≥ 0", where(), triplets.values.minCoeff()));
+    if (!orthonormal) return;
+    for (const Eigen::MatrixXd* vectors : {&triplets.left, &triplets.right}) {
+        const Eigen::MatrixXd gram = vectors->transpose() * *vectors;
+        const double defect = (gram - Eigen::MatrixXd::Identity(gram.rows(), gram.cols())).cwiseAbs().sum();
+        if (defect > slack)
+            refuse(fmt::format("{} have {} vectors that are orthonormal only to {:.1g}; must be to {:.0g}", where(),
+                               vectors == &triplets.left ? "left" : "right", defect, slack));
+    }
+}
+
+void check_branch(const AlignedBranch& branch, const Network& network) {
+    const std::size_t depth = network.mixers.size();
+    if (branch.hyper_connection() || !branch.post.empty()) {
+        check_connections("pre", branch.pre, network.streams, depth);
+        check_connections("post", branch.post, network.streams, depth);
+    }
+    const int rows = branch.hyper_connection() ? network.width : network.size();
+    const auto expect_one_per_layer = [&](const char* what, std::size_t count) {
+        if (count != depth)
+            refuse(fmt::format("{} has {} sets for {} layers; expected one per layer", what, count, depth));
+    };
+    expect_one_per_layer("triplets", branch.kept.size());
+    expect_one_per_layer("singular_values", branch.rest.size());
+    if (!branch.weights.empty()) expect_one_per_layer("weights", branch.weights.size());
+    if (!branch.derivative.empty()) expect_one_per_layer("derivative", branch.derivative.size());
+    for (std::size_t l = 0; l < depth; ++l) {
+        check_triplets("triplets", l, branch.kept[l], rows, true);
+        const auto free = static_cast<std::size_t>(std::max(Eigen::Index{0}, rows - branch.kept[l].count()));
+        if (branch.rest[l].size() != free)
+            refuse(fmt::format("layer {} has {} singular values beside {} triplets; expected {}", l + 1,
+                               branch.rest[l].size(), branch.kept[l].count(), free));
+        for (const double t : branch.rest[l])
+            if (!std::isfinite(t) || t < 0)
+                refuse(fmt::format("the branch of layer {} has the singular value {}; must be a finite number ≥ 0",
+                                   l + 1, t));
+        if (!branch.derivative.empty())
+            check_triplets("derivative", l, branch.derivative[l], network.size(), false);
     }
 }
 
@@ -153,7 +218,8 @@ std::string branch_name(const Branch& branch) {
     return std::visit(Overloaded{[](const IsotropicBranch&) { return "isotropic"; },
                                  [](const ActivationBranch&) { return "activation"; },
                                  [](const HyperConnectionBranch&) { return "hyper-connection"; },
-                                 [](const TiedBranch&) { return "tied"; }},
+                                 [](const TiedBranch&) { return "tied"; },
+                                 [](const AlignedBranch&) { return "aligned"; }},
                       branch);
 }
 
@@ -177,18 +243,32 @@ std::vector<double> sigma2(const Network& network) {
                                  [&](const HyperConnectionBranch& branch) {
                                      return variances_of(branch.sigma2, branch.law, depth);
                                  },
-                                 [](const TiedBranch& branch) { return branch.sigma2; }},
+                                 [](const TiedBranch& branch) { return branch.sigma2; },
+                                 [](const AlignedBranch& branch) { return variances_of(branch); }},
                       network.branch);
 }
 
 std::vector<std::size_t> first_with_weights(const Network& network) {
     const auto* tied = std::get_if<TiedBranch>(&network.branch);
+    const auto* aligned = std::get_if<AlignedBranch>(&network.branch);
     std::vector<std::size_t> first(network.mixers.size(), 0);
     if (tied != nullptr && tied->weights.empty()) return first;
+    const std::vector<int> sets = tied != nullptr      ? tied->weights
+                                  : aligned != nullptr ? aligned->weights
+                                                       : std::vector<int>{};
     std::map<int, std::size_t> of_set;
     for (std::size_t l = 0; l < first.size(); ++l)
-        first[l] = tied == nullptr ? l : of_set.try_emplace(tied->weights[l], l).first->second;
+        first[l] = sets.empty() ? l : of_set.try_emplace(sets[l], l).first->second;
     return first;
+}
+
+bool noiseless(const Network& network) {
+    const auto zero = [](double value) { return value == 0; };
+    if (const auto* aligned = std::get_if<AlignedBranch>(&network.branch))
+        return std::all_of(aligned->rest.begin(), aligned->rest.end(),
+                           [&](const auto& set) { return std::all_of(set.begin(), set.end(), zero); });
+    const auto all = sigma2(network);
+    return std::all_of(all.begin(), all.end(), zero);
 }
 
 bool isotropic_gaussian(const Network& network) {
@@ -202,6 +282,7 @@ std::vector<double> branch_law(const Network& network, std::size_t layer) {
     };
     return std::visit(Overloaded{[&](const IsotropicBranch& branch) { return set(branch.law); },
                                  [&](const HyperConnectionBranch& branch) { return set(branch.law); },
+                                 [&](const AlignedBranch& branch) { return branch.rest[layer]; },
                                  [](const auto&) { return std::vector<double>(); }},
                       network.branch);
 }
@@ -213,7 +294,10 @@ void check(const Network& network) {
     check_range("the depth", network.mixers.size(), max_depth);
     for (std::size_t l = 0; l < network.mixers.size(); ++l)
         check_mixer(network.mixers[l], network.streams, l + 1);
-    std::visit([&](const auto& branch) { check_branch(branch, network.streams, network.mixers.size()); },
+    std::visit(Overloaded{[&](const AlignedBranch& branch) { check_branch(branch, network); },
+                          [&](const auto& branch) {
+                              check_branch(branch, network.streams, network.mixers.size());
+                          }},
                network.branch);
 }
 

@@ -68,8 +68,42 @@ struct TiedBranch {
 TiedBranch tied_branch(std::size_t depth, double sigma2, const Eigen::VectorXd& pre = {},
                        const Eigen::VectorXd& post = {});
 
+/// Singular triplets of a matrix: values s_i ≥ 0, and vectors u_i and v_i as columns.
+struct Triplets {
+    Eigen::VectorXd values;       ///< s_i
+    Eigen::MatrixXd left, right;  ///< u_i, v_i
+
+    /// How many.
+    Eigen::Index count() const { return values.size(); }
+    /// Σ_i s_i u_i v_iᵀ.
+    Eigen::MatrixXd matrix() const { return left * values.asDiagonal() * right.transpose(); }
+};
+
+/// The branches of a trained network, whose layers are aligned with each other. A few measured triplets of every F_l
+/// are kept with their vectors; the rest is free: it has the singular values `rest` and is turned at random in the
+/// orthogonal complements of the kept vectors.
+///
+///     X_l = (post_l pre_lᵀ) ⊗ F_l + Δ_l        with pre and post: F_l is p×p
+///     X_l = F_l + Δ_l                          without: F_l is N×N
+///
+/// Δ_l, a matrix of low rank on all N channels, is the derivative of mixers that depend on the input. The vectors fix
+/// the width: this law is that of the given p, not the limit p → ∞.
+struct AlignedBranch {
+    std::vector<Eigen::VectorXd> pre = {};   ///< one per layer; empty, with post: F_l reads all channels
+    std::vector<Eigen::VectorXd> post = {};  ///< one per layer; empty, with pre: F_l writes to all channels
+    std::vector<Triplets> kept;              ///< one set per layer, orthonormal vectors
+    BranchLaw rest;                          ///< one set per layer; with the kept triplets as many as F_l has rows
+    std::vector<Triplets> derivative = {};   ///< Δ_l, one per layer, vectors of N entries, stream by stream; or none
+    /// Names the set of every layer: layers of one set share the draw of their rest. Empty: all differ. Theory takes
+    /// the rests of all layers as free of each other.
+    std::vector<int> weights = {};
+
+    /// Whether pre and post are given.
+    bool hyper_connection() const { return !pre.empty(); }
+};
+
 /// The random branch of every layer. Branch models differ only in their covariance.
-using Branch = std::variant<IsotropicBranch, ActivationBranch, HyperConnectionBranch, TiedBranch>;
+using Branch = std::variant<IsotropicBranch, ActivationBranch, HyperConnectionBranch, TiedBranch, AlignedBranch>;
 
 /// A stack J = Y_L ··· Y_1, Y_l = A_l ⊗ I_p + X_l, of n residual streams of width p (N = n·p).
 struct Network {
@@ -86,17 +120,21 @@ struct Network {
     int size() const { return streams * width; }
 };
 
-/// "isotropic", "activation", "hyper-connection", "tied".
+/// "isotropic", "activation", "hyper-connection", "tied", "aligned".
 std::string branch_name(const Branch& branch);
 
 /// σ_l² of every layer: the variance of a branch's entries times N (p for hyper-connections), for an
-/// activation σ_w² E φ'(h)². Computed at every call: keep the result if you need it in a loop.
+/// activation σ_w² E φ'(h)², for an aligned branch that of all singular values, kept or not. Computed at every call: keep the result if you need it in a loop.
 std::vector<double> sigma2(const Network& network);
+
+/// Whether no branch is random: every σ_l² is zero, or nothing of an aligned branch is left to the rest.
+bool noiseless(const Network& network);
 
 /// Independent Gaussian entries, which every method except the chain requires.
 bool isotropic_gaussian(const Network& network);
 
-/// The singular values of a layer's branch, layers counted from 0; empty if it is Gaussian.
+/// The singular values of a layer's branch, layers counted from 0; empty if it is Gaussian. Of an aligned branch those
+/// of the rest.
 std::vector<double> branch_law(const Network& network, std::size_t layer);
 
 /// For every layer, the first layer with the same weights, counted from 0: the layer itself if weights are

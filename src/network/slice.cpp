@@ -36,6 +36,13 @@ Network part_of(const Network& network, std::size_t first, std::size_t count) {
         cut(tied->pre);
         cut(tied->post);
         cut(tied->weights);
+    } else if (auto* aligned = std::get_if<AlignedBranch>(&part.branch)) {
+        cut(aligned->pre);
+        cut(aligned->post);
+        cut(aligned->kept);
+        cut(aligned->rest);
+        cut(aligned->derivative);
+        cut(aligned->weights);
     }
     return part;
 }

@@ -35,6 +35,12 @@ void add(BranchFields& fields, const HyperConnectionBranch& branch) {
     fields.branch_singular_values = branch.law;
 }
 
+void add(BranchFields& fields, const AlignedBranch& branch) {
+    fields.pre = lists(branch.pre);
+    fields.post = lists(branch.post);
+    fields.branch_singular_values = branch.rest;
+}
+
 void add(BranchFields& fields, const TiedBranch& branch) {
     fields.pre = lists(branch.pre);
     fields.post = lists(branch.post);

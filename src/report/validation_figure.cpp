@@ -280,6 +280,48 @@ plot::Panel composite_panel(const Validation& v) {
     return panel;
 }
 
+/// The distance by triplets kept; none at all is drawn where one half would be.
+plot::Panel alignment_panel(const Alignment& a) {
+    plot::Panel panel;
+    std::vector<double> x, y;
+    for (const auto& p : a.by_rank) {
+        x.push_back(std::log10(std::max(0.5, static_cast<double>(p.rank))));
+        y.push_back(log10_floored(p.distance));
+    }
+    panel.x = {"triplets kept of every branch", plot::Scale::logarithmic, x.front() - 0.1, x.back() + 0.15};
+    panel.y = {"W1 to measured / rms", plot::Scale::logarithmic, 0, 1};
+    const double threshold = std::log10(a.explain);
+    panel.series = {{"explained", plot::Mark::line, plot::Dash::dash_dotted, 2, orange,
+                     {panel.x.min, panel.x.max}, {threshold, threshold}},
+                    {"rest drawn at random", plot::Mark::line, plot::Dash::solid, 2.5, blue, x, y},
+                    {"", plot::Mark::points, plot::Dash::solid, 9, blue, x, y}};
+    if (a.theory && a.theory->certificate.certified)
+        panel.series.push_back({"theory, first input", plot::Mark::points, plot::Dash::solid, 14, green,
+                                {std::log10(a.theory->rank)}, {log10_floored(a.theory->distance)}});
+    fit_y(panel);
+    if (a.by_rank.front().rank == 0) panel.annotations.push_back({x.front(), panel.y.min, "none"});
+    return panel;
+}
+
+/// Which branches read what earlier ones write, along the kept vectors.
+plot::Panel overlap_panel(const Alignment& a) {
+    plot::Panel panel;
+    const auto depth = static_cast<std::size_t>(a.overlaps.rows());
+    const double chance = static_cast<double>(std::max(1, a.best().rank)) / a.width;
+    std::vector<double> x, most;
+    for (std::size_t l = 1; l < depth; ++l) {
+        x.push_back(static_cast<double>(l + 1));
+        most.push_back(a.overlaps.row(static_cast<Eigen::Index>(l)).maxCoeff());
+    }
+    panel.x = {"connection", plot::Scale::whole, 0.5, static_cast<double>(depth) + 0.5};
+    panel.y = {"share read", plot::Scale::linear, 0, 1};
+    panel.series = {{"by chance", plot::Mark::line, plot::Dash::dotted, 2, grey, {panel.x.min, panel.x.max},
+                     {chance, chance}},
+                    {"of the earlier branch most aligned", plot::Mark::line, plot::Dash::solid, 2.5, purple, x, most}};
+    if (depth <= marked) panel.series.push_back({"", plot::Mark::points, plot::Dash::solid, 9, purple, x, most});
+    return panel;
+}
+
 /// "predicted, not measured: window 0.149 (required: ≥ 0.776), …: FAIL"
 std::string verdict_words(const Validation& v) {
     std::string words;
@@ -347,6 +389,10 @@ plot::Figure validation_figure(const Validation& v) {
     if (v.stack) {
         figure.panels.push_back(defects_panel(v));
         figure.panels.push_back(composite_panel(v));
+    }
+    if (v.alignment && v.alignment->by_rank.size() > 1) {
+        figure.panels.push_back(alignment_panel(*v.alignment));
+        figure.panels.push_back(overlap_panel(*v.alignment));
     }
     figure.columns = 2;
     if (v.measured)

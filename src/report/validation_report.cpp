@@ -94,6 +94,26 @@ void write_branches(h5::File& file, const Validation& v) {
     write_rows(file, "layer_singular_values", branches, [](const auto& b) { return b.values; });
 }
 
+void write_alignment(h5::File& file, const Alignment& alignment) {
+    const std::string group = "trained/alignment";
+    file.make_group(group);
+    file.write_attribute(group, "explain", alignment.explain);
+    file.write_attribute(group, "width", alignment.width);
+    if (alignment.rank) file.write_attribute(group, "rank", *alignment.rank);
+    const auto& rows = alignment.by_rank;
+    write_column(file, "alignment/ranks", rows, [](const auto& p) { return p.rank; });
+    write_column(file, "alignment/draws", rows, [](const auto& p) { return p.draws; });
+    write_column(file, "alignment/distances", rows, [](const auto& p) { return p.distance; });
+    write_column(file, "alignment/distance_errors", rows, [](const auto& p) { return p.error; });
+    write_column(file, "alignment/largest", rows, [](const auto& p) { return p.metrics.largest; });
+    report::write_matrices(file, group + "/overlaps", {alignment.overlaps});
+    if (!alignment.theory) return;
+    file.write_attribute(group, "theory_distance", alignment.theory->distance);
+    file.write_attribute(group, "theory_certified", static_cast<int>(alignment.theory->certificate.certified));
+    file.write_attribute(group, "theory_doubt",
+                         alignment.theory->certificate.certified ? "" : alignment.theory->certificate.message);
+}
+
 void write_trained(h5::File& file, const Validation& v) {
     file.make_group("trained");
     const auto attribute = [&](const char* name, const auto& value) {
@@ -120,6 +140,7 @@ void write_trained(h5::File& file, const Validation& v) {
     }
     if (v.stack) write_mixers(file, v);
     if (!v.layers.empty()) write_branches(file, v);
+    if (v.alignment) write_alignment(file, *v.alignment);
     for (std::size_t k = 0; k < v.predictions.size(); ++k) {
         const auto& p = v.predictions[k];
         const std::string group = "trained/predictions/" + name(p.part);
@@ -175,6 +196,46 @@ std::string standing(const Prediction& p) {
     return report::certificate(p.theories.front().summary);
 }
 
+/// What training did to the branches, in words.
+void add_alignment_lines(report::Page& page, const Validation& v) {
+    const Alignment& a = *v.alignment;
+    const AlignedPrediction &none = a.by_rank.front(), &best = a.best();
+    const auto share = [&](int rank) { return 100.0 * rank / std::max(1, a.width); };
+    if (a.rank && *a.rank == 0) {
+        page.entry("alignment",
+                   fmt::format("none is needed: branches free of each other explain the measurement (W1 is {:.4f} ± "
+                               "{:.4f} of the root mean square)",
+                               none.distance, none.error));
+    } else if (a.rank) {
+        page.entry("alignment",
+                   fmt::format("rank {} of {} ({:.0f} %): keeping the {} largest triplets of every branch explains the "
+                               "measurement",
+                               *a.rank, a.width, share(*a.rank), *a.rank));
+    } else {
+        page.entry("alignment", fmt::format("keeping {} of {} triplets of every branch does not explain the measurement "
+                                            "to {:.2g}",
+                                            best.rank, a.width, a.explain));
+    }
+    std::string curve;
+    for (const auto& p : a.by_rank)
+        curve += fmt::format("{}{}: {:.4f}", curve.empty() ? "" : ", ", p.rank, p.distance);
+    page.entry(" ", fmt::format("W1 over the root mean square by triplets kept: {} (± {:.4f}, {} draws of the rest)",
+                                curve, best.error, best.draws));
+    if (best.rank == 0) return;
+    page.entry(" ", fmt::format("largest singular value: measured {:.4g}, branches free {:.4g}, {} kept {:.4g}",
+                                v.measured->metrics.largest, none.metrics.largest, best.rank, best.metrics.largest));
+    if (a.theory)
+        page.entry(" ", fmt::format("theory with {} kept, first input: W1 {:.4f} of the root mean square; {}",
+                                    a.theory->rank, a.theory->distance,
+                                    a.theory->certificate.certified ? "certified"
+                                                                    : "NOT certified: " + a.theory->certificate.message));
+    Eigen::Index l = 0, k = 0;
+    const double most = a.overlaps.maxCoeff(&l, &k);
+    if (most > 2 * share(best.rank) / 100)
+        page.entry(" ", fmt::format("most aligned: branch {} reads {:.0f} % of what branch {} writes; {:.0f} % by chance",
+                                    l + 1, 100 * most, k + 1, share(best.rank)));
+}
+
 void add_distances(report::Page& page, const Validation& v) {
     for (std::size_t k = 0; k < v.predictions.size(); ++k) {
         const auto& p = v.predictions[k];
@@ -207,6 +268,27 @@ void add_distances(report::Page& page, const Validation& v) {
                                    : ""));
     page.entry("branches", fmt::format("Σσ² = {:.4g}, of it {:.1f} % by the mixers' own derivative", variance,
                                        variance > 0 ? 100 * mixer_variance / variance : 0.0));
+}
+
+Json alignment_json(const Alignment& a) {
+    Json rows = Json::array();
+    for (const auto& p : a.by_rank)
+        rows.push_back({{"kept", p.rank},
+                        {"distance", number(p.distance)},
+                        {"error", number(p.error)},
+                        {"draws", p.draws},
+                        {"metrics", json_of(p.metrics)}});
+    Json object{{"rank", a.rank ? Json(*a.rank) : Json(nullptr)},
+                {"width", a.width},
+                {"explain", number(a.explain)},
+                {"by_rank", std::move(rows)},
+                {"theory", nullptr}};
+    if (a.theory)
+        object["theory"] = {{"kept", a.theory->rank},
+                            {"distance", number(a.theory->distance)},
+                            {"certified", a.theory->certificate.certified},
+                            {"metrics", json_of(a.theory->metrics)}};
+    return object;
 }
 
 }  // namespace
@@ -278,6 +360,7 @@ Json validation_json(const Validation& v) {
                             {"wasserstein1", number(layer.wasserstein1)}});
         object["connections"] = std::move(rows);
     }
+    object["alignment"] = v.alignment ? alignment_json(*v.alignment) : Json(nullptr);
     object["identity"] = v.identity ? json_of(*v.identity) : Json(nullptr);
     object["requirements"] = words_of(v.requirements);
     object["verdict"] = v.verdict.pass ? "PASS" : "FAIL";
@@ -318,6 +401,7 @@ std::string validation_page(const Validation& v, int columns, bool colour, bool 
     report::add_metrics(page, sources);
     page.blank();
     if (v.measured) add_distances(page, v);
+    if (v.alignment) add_alignment_lines(page, v);
     if (v.mixers) add_mixer_lines(page, *v.mixers);
     if (v.mixers || !v.predictions.empty()) page.blank();
     const bool of_law = std::any_of(v.requirements.begin(), v.requirements.end(), [](const Requirement& r) {

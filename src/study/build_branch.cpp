@@ -146,6 +146,7 @@ std::string branch_words(const Branch& branch) {
         return std::string("hyper-connection") + law(hyper->law);
     if (const auto* tied = std::get_if<TiedBranch>(&branch))
         return tied->hyper_connection() ? "tied hyper-connection" : "tied";
+    if (std::holds_alternative<AlignedBranch>(branch)) return "aligned";
     return "activation " + name(std::get<ActivationBranch>(branch).activation);
 }
 

@@ -57,6 +57,27 @@ std::vector<layouts::Stack> stacks_of(const ValidateRequest& r, const TensorFile
     return stacks;
 }
 
+/// How many triplets of every branch explain what was measured.
+void add_alignment(const ValidateRequest& r, Validation& v, Observer& observer) {
+    if (!r.alignment || v.measurements.empty() || v.measurements.front().branches.empty()) return;
+    validation::AlignmentOptions options;
+    options.explain = r.explain.value_or(options.explain);
+    options.rank = r.aligned;
+    options.seed = r.seed;
+    options.threads = r.threads.value_or(0);
+    int shown = -1;
+    options.before_rank = [&](int rank) {
+        throw_if_stopped(observer);
+        if (rank == shown) return;
+        shown = rank;
+        observer.stage(fmt::format("keeping {} triplets of every branch", rank));
+    };
+    try {
+        v.alignment = validation::align(v.measurements, v.measured->law, options);
+    } catch (const Stopped&) {  // what was measured stands
+    }
+}
+
 Validation validate_one(const ValidateRequest& r, const TensorFile& file, const Measurer& measure,
                         Observer& observer) {
     const std::string& name = file.where();
@@ -64,6 +85,7 @@ Validation validate_one(const ValidateRequest& r, const TensorFile& file, const 
     v.file = name;
     if (must_run(r, file)) {
         measure(r, file, v, observer);
+        add_alignment(r, v, observer);
     } else {
         if (r.input || !r.shape.empty() || r.token || r.all_tokens)
             throw std::invalid_argument(

@@ -24,6 +24,9 @@ struct ValidateRequest {
     bool all_tokens = false;  ///< the Jacobian of all tokens together
     std::optional<std::string> at;  ///< zero or data
     std::optional<double> noise;  ///< total branch variance assumed for weight files
+    std::optional<int> aligned;  ///< triplets of every branch to keep; none: the fewest that explain the measurement
+    bool alignment = true;       ///< whether to look for that
+    std::optional<double> explain;  ///< W1 over the root mean square that counts as explained; none: 0.02
     std::optional<std::vector<validation::Requirement>> require;  ///< what must hold; none: the defaults
     bool list = false;  ///< only list what is inside the files
     bool run_script = false;  ///< TorchScript modules may be run

@@ -273,6 +273,18 @@ Eigen::MatrixXd by_stream(const Tensor& x, int64_t n) {
     return to_eigen(x.view({n, p, n, p}).square().sum({1, 3}) / static_cast<double>(p));
 }
 
+/// Largest first, until what is left of the squares is at most `negligible`.
+Triplets triplets_of(const Tensor& matrix, double negligible) {
+    const auto [u, s, vh] = torch::linalg_svd(matrix, false);
+    const Eigen::VectorXd values = vector_of(s);
+    Eigen::Index count = values.size();
+    for (double left = 0; count > 0; --count) {
+        left += values(count - 1) * values(count - 1);
+        if (left > negligible) break;
+    }
+    return {values.head(count), to_eigen(u).leftCols(count), to_eigen(vh.t()).leftCols(count)};
+}
+
 layouts::MeasuredBranch branch_of(const Seen& seen, const layouts::Connection& connection) {
     const auto n = static_cast<int64_t>(connection.mixer.rows()), size = seen.jacobian.size(0);
     const auto p = size / n;
@@ -286,6 +298,10 @@ layouts::MeasuredBranch branch_of(const Seen& seen, const layouts::Connection& c
     out.core_variance = squared_norm(core) / static_cast<double>(core.size(0));
     out.core_values = jacobian::singular_values(core);
     out.values = jacobian::singular_values(seen.jacobian);
+    constexpr double none = -1, share_of_branch = 1e-6;
+    out.core = triplets_of(core, none);
+    if (connection.pre.size() > 0 && seen.core.defined())
+        out.derivative = triplets_of(seen.jacobian - seen.frozen, share_of_branch * squared_norm(x));
     return out;
 }
 

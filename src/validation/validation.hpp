@@ -4,6 +4,7 @@
 /// Validates a trained model: what was measured, what theory predicts, and the verdict.
 
 #include "layouts/mixer_table.hpp"
+#include "validation/alignment.hpp"
 #include "validation/prediction.hpp"
 #include "validation/requirements.hpp"
 
@@ -50,6 +51,7 @@ struct Validation {
     std::vector<Prediction> predictions;  ///< in the order of Part; full is what is called predicted
     std::vector<std::optional<Agreement>> agreement;  ///< of each with the measured law
     std::vector<LayerDistance> layers;                ///< one per connection that was measured
+    std::optional<Alignment> alignment;               ///< of the connections' branches, where it was asked for
     /// Of identity mixers with the same branches, where these are assumed: no mixers can be expected to do better.
     std::optional<Metrics> identity;
     std::vector<Requirement> requirements;            ///< what the verdict is about

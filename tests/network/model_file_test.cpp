@@ -87,7 +87,7 @@ TEST(ModelFile, RefusesMissingKeys) {
 TEST(ModelFile, RefusesOtherBranches) {
     for (const json& kind : {json("hyper"), json(""), json(3), json::object()})
         refused(with("/noise/kind", kind),
-                {"noise", "kind", "must be one of isotropic, activation, hyper-connection, tied"});
+                {"noise", "kind", "must be one of isotropic, activation, hyper-connection, tied, aligned"});
 }
 
 // Branches
@@ -229,6 +229,51 @@ TEST(ModelFile, RefusesTiedBranchesByKey) {
     refused(noise_with(noise, "pre", {1}), {"pre", "1 entries"});
     refused(noise_with(tied, "singular_values", {1}),
             {"unknown key 'singular_values'", "sigma2, pre, post, weights"});
+}
+
+/// Of width 3, two streams and two layers: one triplet of every branch is kept.
+json aligned_case() {
+    const json unit{{"values", {2.0}}, {"left", {{0, 1, 0}}}, {"right", {{0, 0, 1}}}};
+    json noise{{"kind", "aligned"},
+               {"pre", {1, 0.5}},
+               {"post", {1, 1}},
+               {"triplets", {unit, unit}},
+               {"singular_values", {{0.1, 0.2}, {0.3, 0.4}}}};
+    json all = with_noise(noise);
+    all["width"] = 3;
+    return all;
+}
+
+TEST(ModelFile, ReadsAlignedBranches) {
+    const auto network = model_from_json(aligned_case(), "case.json");
+    const auto& branch = std::get<AlignedBranch>(network.branch);
+    ASSERT_EQ(branch.kept.size(), 2U);
+    EXPECT_EQ(branch.kept[1].values(0), 2);
+    EXPECT_EQ(branch.kept[1].left(1, 0), 1);
+    EXPECT_EQ(branch.kept[1].right(2, 0), 1);
+    EXPECT_EQ(branch.rest, (BranchLaw{{0.1, 0.2}, {0.3, 0.4}}));
+    EXPECT_TRUE(branch.derivative.empty());
+    EXPECT_NEAR(sigma2(network)[0], (4 + 0.01 + 0.04) / 3, 1e-15);
+    EXPECT_EQ(branch_name(network.branch), "aligned");
+}
+
+TEST(ModelFile, RefusesAlignedBranchesByKey) {
+    const auto changed = [](const char* pointer, const json& value) {
+        json all = aligned_case();
+        all[json::json_pointer(pointer)] = value;
+        return all;
+    };
+    refused(changed("/noise/triplets", 3), {"triplets", "a JSON number", "2 objects"});
+    refused(changed("/noise/triplets/1", json::array()), {"triplets of layer 2", "a JSON array"});
+    refused(changed("/noise/triplets/0/left", {{0, 1}}), {"triplets of layer 1", "left, vector 1: 2 entries", "3 numbers"});
+    refused(changed("/noise/triplets/0/left", {{0, 2, 0}}), {"triplets of layer 1", "left vectors", "orthonormal"});
+    refused(changed("/noise/triplets/0/values", {-1}), {"triplets of layer 1", "value -1"});
+    refused(changed("/noise/triplets/0/values", {1, 2}), {"triplets of layer 1", "2 values, 1 left"});
+    refused(changed("/noise/singular_values/0", {1, 2, 3}), {"layer 1 has 3 singular values beside 1 triplets", "expected 2"});
+    refused(changed("/noise/singular_values/1", {1, -2}), {"layer 2", "singular value -2"});
+    refused(changed("/noise/derivative", json::array()), {"derivative", "0 values", "2 objects"});
+    refused(changed("/noise/sigma2", 1), {"unknown key 'sigma2'"});
+    refused(changed("/width", 4), {"3 entries", "4 numbers"});
 }
 
 TEST(ModelFile, ReadsActivations) {

@@ -10,9 +10,10 @@
 namespace spectra::testing {
 
 /// A stack of drawn connections with Gaussian branches F_l of the given size, measured without a model: what
-/// the prediction must agree with. `sets`: how many sets of weights take turns; 0: one a connection.
+/// the prediction must agree with. `sets`: how many sets of weights take turns; 0: one a connection. `aligned`: how much of
+/// every branch is one and the same matrix, of rank two: what training does.
 inline layouts::Measurement measured_stack(const std::vector<Mixer>& mixers, int width, double sigma,
-                                           bool mix, unsigned seed, int sets = 0) {
+                                           bool mix, unsigned seed, int sets = 0, double aligned = 0) {
     std::mt19937 engine(seed);
     std::normal_distribution<double> normal;
     const auto draw = [&](Eigen::Index rows, Eigen::Index columns) {
@@ -27,6 +28,7 @@ inline layouts::Measurement measured_stack(const std::vector<Mixer>& mixers, int
     m.stack.width = width;
     Eigen::MatrixXd product = Eigen::MatrixXd::Identity(size, size);
     std::vector<Eigen::MatrixXd> weights;
+    Eigen::MatrixXd common;
     const auto values_of = [](const Eigen::MatrixXd& x) {
         const Eigen::VectorXd v = Eigen::BDCSVD<Eigen::MatrixXd>(x).singularValues();
         return std::vector<double>(v.begin(), v.end());
@@ -39,7 +41,8 @@ inline layouts::Measurement measured_stack(const std::vector<Mixer>& mixers, int
         const std::size_t set = sets > 0 ? l % static_cast<std::size_t>(sets) : l;
         if (set >= weights.size())
             weights.push_back(sigma * draw(inner, inner) / std::sqrt(static_cast<double>(inner)));
-        const auto& f = weights[set];
+        if (common.size() == 0 && aligned > 0) common = aligned * draw(inner, 2) * draw(2, inner) / static_cast<double>(inner);
+        const Eigen::MatrixXd f = aligned > 0 ? Eigen::MatrixXd(weights[set] + common) : weights[set];
         Eigen::MatrixXd x = f;
         if (mix) {
             c.pre = draw(n, 1).cwiseAbs() / static_cast<double>(n);
@@ -60,6 +63,9 @@ inline layouts::Measurement measured_stack(const std::vector<Mixer>& mixers, int
                 b.by_stream(i, j) = x.block(i * p, j * p, p, p).squaredNorm() / static_cast<double>(p);
         b.core_variance = f.squaredNorm() / static_cast<double>(inner);
         b.core_values = values_of(f);
+        const Eigen::BDCSVD<Eigen::MatrixXd> svd(f, Eigen::ComputeFullU | Eigen::ComputeFullV);
+        b.core = {svd.singularValues(), svd.matrixU(), svd.matrixV()};
+        if (mix) b.derivative = {Eigen::VectorXd(), Eigen::MatrixXd(size, 0), Eigen::MatrixXd(size, 0)};
         b.values = values_of(y);
         b.weights = static_cast<int>(set);
         m.stack.connections.push_back(c);

@@ -77,7 +77,7 @@ private:
         constexpr double log_negligible = -28;
         if (log_mean_square_ - 2 * log_s < log_negligible) return {log_s, 1, 0};
         const auto solution = solution_at(log_s);
-        const auto counted = mass_below(*reader_, solution);
+        const auto counted = mass_below(*reader_, countable(*tracker_, solution));
         if (!counted.certified)
             ++uncertified;
         else

@@ -143,6 +143,8 @@ Sensitivity difference(const Sensitivity& a, const Sensitivity& b) {
 void check_answers(const Network& network) {
     check(network);
     check(network, Method::operator_valued);
+    if (std::holds_alternative<AlignedBranch>(network.branch))
+        throw std::invalid_argument("sensitivity: aligned branches have no variance to change; use another branch");
     const auto variances = sigma2(network);
     for (std::size_t l = 0; l < network.mixers.size(); ++l)
         if (variances[l] == 0 && network.mixers[l].isZero(0))

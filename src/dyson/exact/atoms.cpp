@@ -1,7 +1,10 @@
 #include "dyson/exact/atoms.hpp"
 
+#include "dyson/exact/aligned_moments.hpp"
 #include "dyson/exact/layer_branch.hpp"
 #include "dyson/exact/mixer_values.hpp"
+#include "linalg/blas.hpp"
+#include "linalg/singular_values.hpp"
 #include "mixers/defects.hpp"
 
 #include <Eigen/Eigenvalues>
@@ -11,6 +14,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <stdexcept>
 
 namespace spectra::dyson {
 namespace {
@@ -366,9 +370,32 @@ double mass_of_branch_zeros(const Network& network, const LayerBranch& layer, do
     return (1 - beta) * at_zero + beta * without;
 }
 
+/// The singular values of the product if nothing is free. With a rest even outliers are bands.
+Atoms aligned_atoms(const Network& network) {
+    if (!noiseless(network)) return {};
+    const auto size = static_cast<Eigen::Index>(network.size());
+    Eigen::MatrixXd product = Eigen::MatrixXd::Identity(size, size);
+    double log_scale = 0;
+    for (std::size_t l = 0; l < network.mixers.size(); ++l) {
+        product = (kept_layer(network, l) * product).eval();
+        const double scale = product.norm();
+        if (!(scale > 0)) return {{-infinity, 1.0}};
+        product /= scale;
+        log_scale += std::log(scale);
+    }
+    std::vector<double> values(static_cast<std::size_t>(size));
+    const linalg::SingleThreadedBlas one_thread;
+    if (!linalg::SingularValues(network.size()).compute(product, 0, values))
+        throw std::runtime_error("the singular values of the kept layers did not converge");
+    Atoms result;
+    for (const double value : values) result.push_back({value + log_scale, 1 / static_cast<double>(size)});
+    return merged(result);
+}
+
 }  // namespace
 
 std::vector<Density::Atom> atoms(const Network& network) {
+    if (std::holds_alternative<AlignedBranch>(network.branch)) return aligned_atoms(network);
     const auto layers = layer_branches(network);
     if (!layers.front().hyper_connection()) return isotropic_atoms(network, layers);
     const bool tied = std::holds_alternative<TiedBranch>(network.branch);

@@ -32,6 +32,7 @@ double largest_slope(const Activation& activation) {
 }
 
 struct Fill {
+    const Network& network;
     std::vector<LayerBranch>& layers;
 
     void operator()(const IsotropicBranch& branch) const {
@@ -68,6 +69,18 @@ struct Fill {
         }
     }
 
+    /// The rest, with the variance of the whole branch; what is kept is in aligned_moments.hpp.
+    void operator()(const AlignedBranch& branch) const {
+        const auto whole = spectra::sigma2(network);
+        for (std::size_t l = 0; l < layers.size(); ++l) {
+            layers[l].sigma2 = layers[l].sigma_w2 = whole[l];
+            layers[l].values = &branch.rest[l];
+            if (!branch.hyper_connection()) continue;
+            layers[l].pre = &branch.pre[l];
+            layers[l].post = &branch.post[l];
+        }
+    }
+
     void gaussian_or_law(std::size_t l, const std::vector<double>& sigma2, const BranchLaw& law) const {
         LayerBranch& layer = layers[l];
         layer.values = law_of_layer(law, l);
@@ -84,7 +97,7 @@ double LayerBranch::norm() const {
 
 std::vector<LayerBranch> layer_branches(const Network& network) {
     std::vector<LayerBranch> layers(network.mixers.size());
-    std::visit(Fill{layers}, network.branch);
+    std::visit(Fill{network, layers}, network.branch);
     const auto weights = first_with_weights(network);
     for (std::size_t l = 0; l < layers.size(); ++l) layers[l].weights = weights[l];
     return layers;

@@ -1,5 +1,6 @@
 #include "dyson/exact/moments.hpp"
 
+#include "dyson/exact/aligned_moments.hpp"
 #include "dyson/exact/layer_branch.hpp"
 #include "dyson/exact/mixer_values.hpp"
 
@@ -280,6 +281,10 @@ std::optional<double> activation_log_mean(const Mixer& mixer, const LayerBranch&
     return sum;
 }
 
+bool aligned(const Network& network) {
+    return std::holds_alternative<AlignedBranch>(network.branch);
+}
+
 Eigen::ArrayXd without_rounding(const Eigen::ArrayXd& a) {
     return (a > rounding * a.maxCoeff()).select(a, 0.0);
 }
@@ -287,6 +292,7 @@ Eigen::ArrayXd without_rounding(const Eigen::ArrayXd& a) {
 }  // namespace
 
 double log_mean_square(const Network& network) {
+    if (aligned(network)) return aligned_moments(network).log_mean_square;
     const auto n = static_cast<Eigen::Index>(network.streams);
     const auto layers = layer_branches(network);
     if (std::holds_alternative<TiedBranch>(network.branch)) return tied_log_mean_square(network, layers);
@@ -304,7 +310,7 @@ double mean_square(const Network& network) {
 }
 
 std::optional<double> mean_fourth(const Network& network) {
-    if (std::holds_alternative<TiedBranch>(network.branch)) return std::nullopt;
+    if (std::holds_alternative<TiedBranch>(network.branch) || aligned(network)) return std::nullopt;
     const auto n = static_cast<Eigen::Index>(network.streams);
     const auto layers = layer_branches(network);
     const std::size_t depth = layers.size();
@@ -340,6 +346,7 @@ double scalar_mean_square(const Network& network) {
 }
 
 std::optional<double> log_mean(const Network& network) {
+    if (aligned(network)) return std::nullopt;
     if (atom_at_zero(network) > 0) return -infinity;
     const auto layers = layer_branches(network);
     const auto values = layer_singular_values(network);
@@ -366,6 +373,7 @@ std::optional<double> log_mean(const Network& network) {
 }
 
 std::optional<double> kappa(const Network& network) {
+    if (aligned(network)) return std::nullopt;
     const auto layers = layer_branches(network);
     const auto values = layer_singular_values(network);
     const bool isotropic = std::all_of(layers.begin(), layers.end(), [](const LayerBranch& layer) {

@@ -11,7 +11,7 @@
 
 namespace spectra::dyson {
 
-/// E s² of the operator-valued law. With η_l(T) = E X_l (T ⊗ 1) X_lᵀ the covariance of a branch,
+/// E s² of the operator-valued law (for aligned branches: aligned_moments.hpp). With η_l(T) = E X_l (T ⊗ 1) X_lᵀ the covariance of a branch,
 ///
 ///     T_0 = 1,   T_l = A_l T_{l−1} A_lᵀ + η_l(T_{l−1}),   E s² = tr_n T_L,
 ///
@@ -31,7 +31,7 @@ double mean_square(const Network& network);
 /// ln E s², for depths where it leaves the range of double.
 double log_mean_square(const Network& network);
 
-/// E s⁴, for every branch except tied ones. Let U_L = 1, U_{l−1} = A_lᵀ U_l A_l + η_l*(U_l) be the mean
+/// E s⁴, for every branch except tied and aligned ones. Let U_L = 1, U_{l−1} = A_lᵀ U_l A_l + η_l*(U_l) be the mean
 /// square from the other end, η*(U) = E Xᵀ (U ⊗ 1) X. The non-crossing pairings of Y S Yᵀ B Y S Yᵀ (S the
 /// layers below, B those above) sum to
 ///
@@ -59,7 +59,7 @@ double scalar_mean_square(const Network& network);
 /// * activation: ½ E tr_n ln(AAᵀ + τD²) − ½τ/σ_w², τ ≥ 0 from 1 = σ_w² E tr_n D²(AAᵀ + τD²)⁻¹ (0 if there is
 ///   none), E over D = diag(φ') of a site. Known if φ'² takes few values: at most 4096 combinations.
 ///
-/// −∞ with an atom at zero. Empty for other activations.
+/// −∞ with an atom at zero. Empty for other activations and for aligned branches.
 std::optional<double> log_mean(const Network& network);
 
 /// κ_l = 1, ½, 0 as σ_l² tr_n(A_lᵀA_l)⁻¹ is >, =, < 1; κ = Σκ_l > 0 gives ρ ~ s^{(1−κ)/(1+κ)}, κ = 0

@@ -152,9 +152,32 @@ double lost_directions(const Network& network, const std::vector<Density::Atom>&
     return lost > 0.5 ? sum / lost : infinity;
 }
 
+/// ‖D_l‖ + ‖rest‖ by sums of norms. Bands are not searched for, so that nothing else is needed.
+SupportBounds aligned_bounds(const Network& network) {
+    const auto& branch = std::get<AlignedBranch>(network.branch);
+    SupportBounds result;
+    const auto values = layer_singular_values(network);
+    for (std::size_t l = 0; l < network.mixers.size(); ++l) {
+        const Triplets& kept = branch.kept[l];
+        double norm = kept.count() > 0 ? kept.values.maxCoeff() : 0;
+        for (const double t : branch.rest[l]) norm = std::max(norm, t);
+        if (branch.hyper_connection()) norm *= branch.pre[l].norm() * branch.post[l].norm();
+        if (!branch.derivative.empty())
+            for (Eigen::Index i = 0; i < branch.derivative[l].count(); ++i)
+                norm += branch.derivative[l].values(i) * branch.derivative[l].left.col(i).norm() *
+                        branch.derivative[l].right.col(i).norm();
+        result.log_upper += std::log(values[l].maxCoeff() + norm);
+    }
+    result.log_lower = -infinity;
+    // The largest of N values is at most √(N E s²).
+    result.log_upper = std::min(result.log_upper, 0.5 * (log_mean_square(network) + std::log(network.size())));
+    return result;
+}
+
 }  // namespace
 
 SupportBounds support_bounds(const Network& network) {
+    if (std::holds_alternative<AlignedBranch>(network.branch)) return aligned_bounds(network);
     SupportBounds result;
     const auto layers = layer_branches(network);
     const auto values = layer_singular_values(network);

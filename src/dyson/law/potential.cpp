@@ -1,6 +1,8 @@
 #include "dyson/law/potential.hpp"
 
 #include "dyson/exact/atoms.hpp"
+#include "dyson/equations/aligned.hpp"
+#include "dyson/equations/aligned_chain.hpp"
 #include "dyson/equations/chain.hpp"
 #include "dyson/equations/covariance.hpp"
 #include "dyson/exact/frames.hpp"
@@ -8,6 +10,8 @@
 #include "dyson/exact/support_bounds.hpp"
 #include "dyson/equations/tied.hpp"
 #include "dyson/solve/tracker.hpp"
+#include "linalg/blas.hpp"
+#include "linalg/complex_matrix.hpp"
 
 #include <Eigen/LU>
 
@@ -43,6 +47,17 @@ double upper_argument(Complex z, double& error) {
 double lower_argument(Complex z) {
     if (z.imag() < 0) return std::arg(z);
     return z.real() < 0 ? -pi : 0;
+}
+
+/// Im ⟨ln u(Y − t²)⟩, the arguments of a and b taken in the lower half plane, of y ± t in the upper.
+double law_argument(const SquaredLaw& law, Complex a, Complex b, Complex t) {
+    const double of_u = lower_argument(a) + lower_argument(b);
+    const Complex g = std::polar(std::sqrt(std::abs(a) * std::abs(b)), 0.5 * of_u);
+    const Complex y = (1.0 + t) / g;
+    double sum = 0, ignored = 0;
+    for (const double t2 : law.t2)
+        sum += upper_argument(y - std::sqrt(t2), ignored) + upper_argument(y + std::sqrt(t2), ignored);
+    return of_u + sum / static_cast<double>(law.t2.size());
 }
 
 void exchange(Matrix& h, Index i, Index j) {
@@ -191,17 +206,6 @@ private:
         double weight = 1;
         std::vector<Real> v, w;
     };
-
-    /// Im ⟨ln u(Y − t²)⟩, the arguments of a and b taken in the lower half plane, of y ± t in the upper.
-    double law_argument(const SquaredLaw& law, Complex a, Complex b, Complex t) const {
-        const double of_u = lower_argument(a) + lower_argument(b);
-        const Complex g = std::polar(std::sqrt(std::abs(a) * std::abs(b)), 0.5 * of_u);
-        const Complex y = (1.0 + t) / g;
-        double sum = 0, ignored = 0;
-        for (const double t2 : law.t2)
-            sum += upper_argument(y - std::sqrt(t2), ignored) + upper_argument(y + std::sqrt(t2), ignored);
-        return of_u + sum / static_cast<double>(law.t2.size());
-    }
 
     static Matrix pair(const Matrix& first, const Matrix& second) {
         const Index n = first.rows();
@@ -372,8 +376,50 @@ private:
     std::vector<std::pair<Index, Index>> pairs_;
 };
 
+class PotentialReader::AlignedForm final : public Form {
+public:
+    explicit AlignedForm(const Network& network) : chain_(network) {}
+
+    Potential at(const Solution& solution) const override {
+        const linalg::SingleThreadedBlas one_thread;
+        AlignedChain chain = chain_;
+        chain.set_gauge(solution.omega.log_scale);
+        const Unknowns& m = solution.m;
+        const std::size_t layers = chain.layers();
+        Potential result;
+        result.mass_error = result.defect = 0;
+        Eigen::VectorXcd cv = Eigen::VectorXcd::Zero(index(layers)), cw = cv;
+        double above = 0;
+        for (std::size_t l = 0; l < layers; ++l) {
+            if (chain.quiet(l)) continue;
+            const Complex a = m(index(2 * l)), b = m(index(2 * l + 1));
+            const Complex t = chain.law(l).at(m(index(2 * layers + l))).t;
+            cv(index(l)) = t / b;
+            cw(index(l)) = t / a;
+            above += chain.free(l) / chain.size() * law_argument(chain.law(l), a, b, t);
+        }
+        const Eigen::VectorXcd values =
+            chain.run(solution.omega.direction, cv, cw) ? linalg::eigenvalues(chain.coupled()) : Eigen::VectorXcd();
+        if (values.size() != chain.columns()) return {};
+        double argument = chain.width() * argument_of_determinant(chain.base(), result.mass_error);
+        for (const Complex value : values) argument += std::arg(1.0 + value);
+        const double links = pi * static_cast<double>(layers - 1);
+        result.mass_above = (above + argument / chain.size() - links) / pi;
+        result.scaled_green = chain.green();
+        for (std::size_t l = 0; l < layers; ++l)
+            if (!chain.quiet(l))
+                result.defect = std::max(result.defect, std::abs(chain.written(l) / m(index(2 * l + 1)) - 1.0));
+        return result;
+    }
+
+private:
+    AlignedChain chain_;
+};
+
 PotentialReader::PotentialReader(const Network& network) {
-    if (std::holds_alternative<TiedBranch>(network.branch))
+    if (std::holds_alternative<AlignedBranch>(network.branch))
+        form_ = std::make_unique<AlignedForm>(network);
+    else if (std::holds_alternative<TiedBranch>(network.branch))
         form_ = std::make_unique<TiedForm>(network);
     else
         form_ = std::make_unique<ChainForm>(network);
@@ -388,7 +434,15 @@ Potential PotentialReader::at(const Solution& solution) const {
 
 std::unique_ptr<Equation> make_operator_valued(const Network& network) {
     if (std::holds_alternative<TiedBranch>(network.branch)) return make_tied(network);
+    if (std::holds_alternative<AlignedBranch>(network.branch)) return make_aligned(network);
     return make_chain(network);
+}
+
+Solution countable(Tracker& tracker, const Solution& solution) {
+    // Between bands an aligned P − Σ is real, and the arguments of its negative eigenvalues are known only from above.
+    constexpr double height = 1e-8;
+    if (solution.state != State::gap || !tracker.equation().counted_from_above()) return solution;
+    return tracker.try_from(solution.omega.log_scale, height, solution.m);
 }
 
 MassBelow mass_below(const PotentialReader& reader, const Solution& solution) {
@@ -404,13 +458,10 @@ MassBelow mass_below(const PotentialReader& reader, const Solution& solution) {
 std::vector<MassBelow> mass_below(const Network& network, const std::vector<double>& log_s) {
     std::vector<MassBelow> result(log_s.size());
     const auto variances = sigma2(network);
-    const auto noiseless = [&](std::size_t l) { return variances[l] == 0; };
-    bool any_noise = false, zero = false;
-    for (std::size_t l = 0; l < variances.size(); ++l) {
-        any_noise = any_noise || !noiseless(l);
-        zero = zero || (noiseless(l) && network.mixers[l].isZero(0));
-    }
-    if (zero || !any_noise) {
+    bool zero = false;
+    for (std::size_t l = 0; l < variances.size(); ++l)
+        zero = zero || (variances[l] == 0 && network.mixers[l].isZero(0));
+    if (zero || noiseless(network)) {
         const auto places = zero ? std::vector<Density::Atom>{} : atoms(network);
         for (std::size_t k = 0; k < log_s.size(); ++k) {
             result[k].mass = zero ? 1 : 0;
@@ -435,7 +486,7 @@ std::vector<MassBelow> mass_below(const Network& network, const std::vector<doub
     const PotentialReader reader(network);
     for (std::size_t k = 0; k < log_s.size(); ++k) {
         if (result[k].certified) continue;
-        result[k] = mass_below(reader, tracker.solve(log_s[k], 0));
+        result[k] = mass_below(reader, countable(tracker, tracker.solve(log_s[k], 0)));
     }
     return result;
 }

@@ -2,6 +2,7 @@
 
 #include "dyson/solve/equation.hpp"
 #include "dyson/solve/newton.hpp"
+#include "dyson/solve/tracker.hpp"
 #include "network/network.hpp"
 
 #include <Eigen/Core>
@@ -37,6 +38,10 @@ namespace spectra::dyson {
 ///     ω = iy → 0    ½ Re Φ = E ln s
 ///     ω = iy → ∞    y² (Φ − ln ω²) → E s².
 ///
+/// Aligned branches: ln det(P − Σ)/N = (p ln det(base) + ln det(1 + C K))/N (aligned_chain.hpp) and K_l counts with the
+/// share (m − r)/N of what is free. P − Σ with a fraction κ of C has Im ≥ 0 for every κ from 0 to 1, so that no eigenvalue
+/// of 1 + κCK crosses the negative axis: Im ln det(1 + CK) is the sum of their principal arguments.
+///
 /// The branch of the logarithm. P − Σ is symmetric with Im(P − Σ) ≥ 0, and so is every Schur complement of
 /// it. So the pivots of a symmetric elimination lie in the closed upper half plane if ω does, and
 /// Im ln det is the sum of their arguments in [0, π]: continuous from ω → ∞, without counting turns along the
@@ -47,6 +52,7 @@ struct Potential {
     std::vector<Complex> sigma2;           ///< ∂Φ/∂σ_l²
     std::vector<Eigen::MatrixXcd> mixers;  ///< ∂Φ/∂A_l
     double defect = 1;                     ///< relative distance of the unknowns from those of their own M
+    Complex scaled_green = 0;              ///< Equation::scaled_green, where it comes at no cost: aligned branches
 };
 
 /// Computes the potential from solutions of make_chain(network) or make_tied(network).
@@ -62,6 +68,7 @@ private:
     class Form;
     class ChainForm;
     class TiedForm;
+    class AlignedForm;
     std::unique_ptr<Form> form_;
 };
 
@@ -71,6 +78,10 @@ struct MassBelow {
     bool certified = false;  ///< the point is certified, and rounding changes the mass by less than 1e-6
     Potential potential;     ///< empty if no point had to be solved
 };
+
+/// The solution to count at: that of a real point, or one just above it where the equation asks for that
+/// (Equation::counted_from_above).
+Solution countable(Tracker& tracker, const Solution& solution);
 
 /// At a solved real point.
 MassBelow mass_below(const PotentialReader& reader, const Solution& solution);

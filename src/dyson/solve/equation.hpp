@@ -68,6 +68,9 @@ public:
     /// e^{log_scale}·g(ω); at real ω = s the density with respect to ln s is −(2/π) Im of it.
     virtual Complex scaled_green(const Frequency& omega, const Unknowns& m) const = 0;
 
+    /// Whether masses between bands must be counted just above the real axis (potential.hpp).
+    virtual bool counted_from_above() const { return false; }
+
     /// Elimination passes spent so far, other work counted by its time in passes.
     virtual double passes() const = 0;
 };

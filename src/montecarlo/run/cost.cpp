@@ -23,7 +23,8 @@ constexpr double layers_kept = 2e9;     ///< elements; beyond, a quadrature draw
 /// Rows of the matrix that a layer draws: all N, or p where the branch reads and writes one mix of the streams.
 double drawn_rows(const Network& network) {
     const auto* const tied = std::get_if<TiedBranch>(&network.branch);
-    const bool one_mix = std::holds_alternative<HyperConnectionBranch>(network.branch) ||
+    const auto* const aligned = std::get_if<AlignedBranch>(&network.branch);
+    const bool one_mix = (aligned != nullptr && aligned->hyper_connection()) || std::holds_alternative<HyperConnectionBranch>(network.branch) ||
                          (tied != nullptr && tied->hyper_connection());
     return one_mix ? network.width : static_cast<double>(network.streams) * network.width;
 }

@@ -67,6 +67,22 @@ void add(Hash& hash, const TiedBranch& branch) {
     hash.add(branch.post);
     hash.add(branch.weights);
 }
+void add(Hash& hash, const std::vector<Triplets>& sets) {
+    hash.add(static_cast<std::uint64_t>(sets.size()));
+    for (const Triplets& set : sets) {
+        hash.add(set.values);
+        hash.add(set.left);
+        hash.add(set.right);
+    }
+}
+void add(Hash& hash, const AlignedBranch& branch) {
+    hash.add(branch.pre);
+    hash.add(branch.post);
+    hash.add(branch.rest);
+    hash.add(branch.weights);
+    add(hash, branch.kept);
+    add(hash, branch.derivative);
+}
 
 std::string hash_of(const mixers::Recipe& recipe, bool shared) {
     Hash hash;

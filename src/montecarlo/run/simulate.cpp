@@ -40,14 +40,16 @@ std::size_t branch_memory(const Network& network) {
     const auto* isotropic = std::get_if<IsotropicBranch>(&network.branch);
     const auto* hyper = std::get_if<HyperConnectionBranch>(&network.branch);
     const auto* tied = std::get_if<TiedBranch>(&network.branch);
-    const bool structured = hyper != nullptr || (tied != nullptr && tied->hyper_connection());
-    const bool law =
+    const auto* aligned = std::get_if<AlignedBranch>(&network.branch);
+    const bool structured = hyper != nullptr || (tied != nullptr && tied->hyper_connection()) ||
+                            (aligned != nullptr && aligned->hyper_connection());
+    const bool law = aligned != nullptr ||
         (isotropic != nullptr && !isotropic->law.empty()) || (hyper != nullptr && !hyper->law.empty());
     const std::size_t width = unsigned_of(network.width);
     const std::size_t all = times(unsigned_of(network.streams), width);
     const std::size_t size = structured ? width : all;
     // Y or F; also the normals of tied layers, or the reflections of a law with LAPACK's workspace.
-    std::size_t out = times(tied != nullptr || law ? 2 : 1, times(size, size));
+    std::size_t out = times(aligned != nullptr ? 6 : tied != nullptr || law ? 2 : 1, times(size, size));
     if (law) out = plus(out, times(66, plus(size, 64)));
     return structured ? plus(out, times(2, times(width, all))) : out;
 }
@@ -89,6 +91,8 @@ void check(const Network& network, const Options& options) {
     if (options.probes < 1 || options.steps < 1)
         refuse("probes is " + std::to_string(options.probes) + " and steps " + std::to_string(options.steps) +
                "; both must be ≥ 1");
+    if (std::holds_alternative<AlignedBranch>(network.branch) && probe_count(network, options) > 0)
+        refuse("a quadrature draws no aligned branches; N must be at most " + std::to_string(largest_dense));
     if (options.redrawn) mixers::check(*options.redrawn, network.streams);
     if (options.resume == nullptr) return;
     const auto& from = *options.resume;

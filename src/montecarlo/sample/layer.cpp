@@ -1,5 +1,7 @@
 #include "montecarlo/sample/layer.hpp"
 
+#include <Eigen/QR>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -74,6 +76,14 @@ Layer hyper_connection(const Factor& factor, const Eigen::VectorXd& pre, const E
     return layer;
 }
 
+/// An orthonormal basis of what the columns leave.
+Eigen::MatrixXd complement(const Eigen::MatrixXd& columns) {
+    const Eigen::Index rows = columns.rows();
+    if (columns.cols() == 0) return Eigen::MatrixXd::Identity(rows, rows);
+    const Eigen::MatrixXd q = Eigen::HouseholderQR<Eigen::MatrixXd>(columns).householderQ();
+    return q.rightCols(rows - columns.cols());
+}
+
 /// The branch of every layer, without its mixer.
 struct Branches {
     const Network& network;
@@ -113,6 +123,31 @@ struct Branches {
         return layers;
     }
 
+    std::vector<Layer> operator()(const AlignedBranch& branch) const {
+        const auto weights = first_with_weights(network);
+        std::vector<Layer> layers;
+        for (std::size_t l = 0; l < depth; ++l) {
+            const int free = static_cast<int>(branch.rest[l].size());
+            const Factor factor = free > 0 ? factor_of_law(branch.rest[l], free) : Factor{};
+            Kept kept{branch.kept[l].matrix(), complement(branch.kept[l].left), complement(branch.kept[l].right), {}, {}};
+            if (!branch.derivative.empty()) {
+                kept.add_left = branch.derivative[l].left * branch.derivative[l].values.asDiagonal();
+                kept.add_right = branch.derivative[l].right;
+            }
+            Layer layer;
+            layer.sigma = factor.sigma;
+            layer.law = factor.law;
+            if (branch.hyper_connection()) {
+                layer.pre = branch.pre[l];
+                layer.post = branch.post[l];
+            }
+            layer.kept = std::make_shared<const Kept>(std::move(kept));
+            layer.weights = static_cast<std::uint32_t>(weights[l]);
+            layers.push_back(std::move(layer));
+        }
+        return layers;
+    }
+
     std::vector<Layer> operator()(const TiedBranch& branch) const {
         const auto weights = first_with_weights(network);
         std::vector<Layer> layers(depth);
@@ -138,6 +173,7 @@ std::vector<Layer> with_mixers(std::vector<Layer> layers, const std::vector<Mixe
     for (std::size_t l = 0; l < layers.size(); ++l) {
         auto& layer = layers[l];
         layer.mixer = mixers[l];
+        if (layer.kept) continue;  // measured: neither deep nor far from one
         int exponent = exponent_of(layer.mixer.cwiseAbs().maxCoeff()).value_or(none);
         if (const auto own = exponent_of(layer.sigma)) exponent = std::max(exponent, *own + layer.exponent);
         if (exponent == none) exponent = 0;

@@ -38,9 +38,33 @@ ForwardPass& Sampler::forward_pass(std::uint32_t l, std::uint64_t seed, std::uin
     return *forward_pass_;
 }
 
+/// F of an aligned branch.
+void Sampler::draw_aligned(const Layer& layer, std::uint32_t l, std::uint64_t seed, std::uint32_t sample, int size,
+                           double* out) {
+    const Kept& kept = *layer.kept;
+    Eigen::Map<Eigen::MatrixXd> factor(out, size, size);
+    factor = kept.fixed;
+    if (!layer.law) return;
+    const int free = static_cast<int>(layer.law->size());
+    rest_.resize(squared(free));
+    half_.resize(static_cast<std::size_t>(size) * static_cast<std::size_t>(free));
+    if (!bi_invariant_ || bi_invariant_->size() != free) bi_invariant_.emplace(free);
+    random::Stream stream(seed, random::Purpose::branch, layer.weights.value_or(l), sample);
+    bi_invariant_->draw(*layer.law, stream, rest_.data());
+    linalg::multiply(size, free, free, kept.left.data(), rest_.data(), half_.data());
+    Eigen::Map<const Eigen::MatrixXd> half(half_.data(), size, free);
+    // As a product by BLAS needs the transpose of `right`.
+    transposed_.resize(half_.size());
+    Eigen::Map<Eigen::MatrixXd>(transposed_.data(), free, size) = layer.sigma * kept.right.transpose();
+    whole_.resize(squared(size));
+    linalg::multiply(size, free, size, half.data(), transposed_.data(), whole_.data());
+    factor += Eigen::Map<const Eigen::MatrixXd>(whole_.data(), size, size);
+}
+
 /// F, or W with its slopes.
 void Sampler::draw_factor(const Layer& layer, std::uint32_t l, std::uint64_t seed, std::uint32_t sample,
                           int size, double* out) {
+    if (layer.kept) return draw_aligned(layer, l, seed, sample, size, out);
     const std::span<double> entries(out, squared(size));
     random::Stream stream(seed, random::Purpose::branch, layer.weights.value_or(l), sample);
     if (layer.law) {
@@ -93,6 +117,8 @@ void Sampler::draw_layer(const Layer& layer, std::uint32_t l, std::uint64_t seed
     } else {
         draw_factor(layer, l, seed, sample, size_, out);
     }
+    if (layer.kept && layer.kept->add_left.cols() > 0)
+        matrix.noalias() += layer.kept->add_left * layer.kept->add_right.transpose();
     for (int j = 0; j < streams_; ++j) {
         for (int i = 0; i < streams_; ++i) {
             matrix.block(i * width_, j * width_, width_, width_).diagonal().array() += layer.mixer(i, j);
@@ -129,6 +155,10 @@ void Sampler::apply_hyper_connection(const Layer& layer, const double* in, doubl
         Eigen::Map<Eigen::MatrixXd> to(out + offset, width_, streams_);
         to.noalias() += written.col(column).lazyProduct(layer.post.transpose());
     }
+    if (!layer.kept || layer.kept->add_left.cols() == 0) return;
+    const Eigen::Map<const Eigen::MatrixXd> from(in, size_, size_);
+    const Eigen::MatrixXd read_by_add = layer.kept->add_right.transpose() * from;
+    Eigen::Map<Eigen::MatrixXd>(out, size_, size_).noalias() += layer.kept->add_left * read_by_add;
 }
 
 void Sampler::draw(const std::vector<Layer>& layers, std::uint64_t seed, std::uint32_t sample) {

@@ -22,7 +22,7 @@ namespace spectra::montecarlo {
 ///
 /// * F (or W, or all of X: layer.hpp) is read column by column from Stream(seed, Purpose::branch, l, sample),
 ///   for tied layers from the stream of the first layer with the same weights;
-/// * U and V of a given law from the same stream, as described in haar.hpp;
+/// * U and V of a given law, or of an aligned branch's rest, from the same stream, as described in haar.hpp;
 /// * the slopes φ'(h) of an activation, neuron by neuron, from Stream(seed, Purpose::slope, l, sample): one
 ///   normal each, or for bernoulli one uniform number: the slope is 1 if it is below the probability;
 /// * propagated slopes, φ'(W_l x_l), follow from the weights so far and a random input (forward.hpp).
@@ -47,6 +47,8 @@ public:
 private:
     void draw_factor(const Layer& layer, std::uint32_t l, std::uint64_t seed, std::uint32_t sample, int size,
                      double* out);
+    void draw_aligned(const Layer& layer, std::uint32_t l, std::uint64_t seed, std::uint32_t sample, int size,
+                      double* out);
     void draw_slopes(const Neurons& neurons, random::Stream stream);
     ForwardPass& forward_pass(std::uint32_t l, std::uint64_t seed, std::uint32_t sample);
     void apply_hyper_connection(const Layer& layer, const double* in, double* out);
@@ -68,6 +70,7 @@ private:
     linalg::AlignedDoubles read_, written_;  // (preᵀ ⊗ I) J and F times it, p×N
     linalg::AlignedDoubles shared_;          // normals of tied layers
     linalg::AlignedDoubles slopes_;
+    linalg::AlignedDoubles rest_, half_, transposed_, whole_;  // of an aligned branch
     std::optional<Shared> shared_of_;
     std::optional<BiInvariant> bi_invariant_;
     std::optional<ForwardPass> forward_pass_;

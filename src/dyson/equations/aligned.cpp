@@ -1,0 +1,181 @@
+#include "dyson/equations/aligned.hpp"
+
+#include "dyson/equations/aligned_chain.hpp"
+#include "dyson/exact/aligned_moments.hpp"
+#include "linalg/blas.hpp"
+
+#include <Eigen/LU>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace spectra::dyson {
+namespace {
+
+using Eigen::Index;
+using Vector = Eigen::VectorXcd;
+
+Index index(std::size_t k) {
+    return static_cast<Index>(k);
+}
+
+class Aligned final : public Equation {
+public:
+    explicit Aligned(const Network& network)
+        : chain_(network), layers_(chain_.layers()), moments_(aligned_moments(network)) {}
+
+    std::unique_ptr<Equation> clone() const override { return std::make_unique<Aligned>(*this); }
+    Index size() const override { return index(3 * layers_); }
+
+    Unknowns far(const Frequency& omega) const override {
+        Unknowns m = Unknowns::Ones(size());
+        const double log_c = (omega.log_scale - chain_.log_typical()) / static_cast<double>(layers_);
+        const std::vector<double>& unit = units();
+        double before = 0, behind = 0;  // ln of the units of the layers below and above
+        for (std::size_t l = 0; l < layers_; ++l) behind += unit[l];
+        for (std::size_t l = 0; l < layers_; ++l) {
+            behind -= unit[l];
+            if (!chain_.quiet(l)) {
+                const double from_below = 2 * (before + log_c * static_cast<double>(l));
+                const double from_above = 2 * (behind + log_c * static_cast<double>(layers_ - 1 - l));
+                const auto value = [&](double log_moment, double log_gauge) {
+                    return std::exp(std::max(-600.0, log_moment - log_gauge)) / omega.direction;
+                };
+                a(m, l) = value(moments_.log_a[l], from_below);
+                b(m, l) = value(moments_.log_b[l], from_above);
+                y(m, l) = 1.0 / (a(m, l) * b(m, l));
+            }
+            before += unit[l];
+        }
+        return m;
+    }
+
+    bool newton_step(const Frequency& omega, const Unknowns& m, Unknowns& delta) override {
+        const linalg::SingleThreadedBlas one_thread;
+        Coefficients c = coefficients(omega, m);
+        passes_ += 1;
+        if (!chain_.run(omega.direction, c.cv, c.cw)) return false;
+        const Eigen::MatrixXcd response = chain_.response();
+        const Index count = index(layers_);
+        // x = (δ ln a_0, δ ln b_0, δ ln a_1, …). The change of c_w at side 2l and of c_v at 2l + 1 is
+        // change·x + source, η = δ ln Y = (x_a + x_b + defect)/slope.
+        Eigen::MatrixXcd change = Eigen::MatrixXcd::Zero(2 * count, 2 * count);
+        Vector source = Vector::Zero(2 * count), arrived = Vector::Ones(2 * count);
+        for (std::size_t l = 0; l < layers_; ++l) {
+            if (chain_.quiet(l)) continue;
+            const Index w = 2 * index(l), v = w + 1;
+            const Complex by_a = c.answer(index(l)) / a(m, l), by_b = c.answer(index(l)) / b(m, l);
+            change(w, w) = by_a - c.cw(index(l));
+            change(w, v) = by_a;
+            change(v, v) = by_b - c.cv(index(l));
+            change(v, w) = by_b;
+            source(w) = by_a * c.defect(index(l));
+            source(v) = by_b * c.defect(index(l));
+            arrived(w) = chain_.read(l);
+            arrived(v) = chain_.written(l);
+        }
+        const Eigen::MatrixXcd relative = arrived.cwiseInverse().asDiagonal() * response;
+        Vector rhs = relative * source;
+        for (std::size_t l = 0; l < layers_; ++l) {
+            if (chain_.quiet(l)) continue;
+            rhs(2 * index(l)) += std::log(arrived(2 * index(l)) / a(m, l));
+            rhs(2 * index(l) + 1) += std::log(arrived(2 * index(l) + 1) / b(m, l));
+        }
+        if (!rhs.allFinite() || !relative.allFinite()) return false;
+        const Eigen::MatrixXcd jacobian = Eigen::MatrixXcd::Identity(2 * count, 2 * count) - relative * change;
+        const Vector x = jacobian.partialPivLu().solve(rhs);
+        delta = Unknowns::Zero(size());
+        delta.head(2 * count) = x;
+        for (std::size_t l = 0; l < layers_; ++l)
+            if (!chain_.quiet(l))
+                delta(2 * count + index(l)) =
+                    (x(2 * index(l)) + x(2 * index(l) + 1) + c.defect(index(l))) / c.slope(index(l));
+        return delta.allFinite();
+    }
+
+    Unknowns moved(const Unknowns& m, const Unknowns& delta, double fraction) const override {
+        return m.cwiseProduct((fraction * delta).array().exp().matrix());
+    }
+
+    bool admissible(const Frequency&, const Unknowns& m, double slack) const override {
+        for (std::size_t l = 0; l < layers_; ++l) {
+            if (chain_.quiet(l)) continue;
+            for (const Complex value : {a(m, l), b(m, l)})
+                if (!(value.imag() < -slack * std::abs(value))) return false;
+        }
+        return m.allFinite();
+    }
+
+    // The response may be an estimate, so that one step (continues_above) does not tell: the solution above is solved.
+    bool stable_in_gap(const Frequency& omega, const Unknowns& m) override {
+        constexpr double height = 1e-5, enough = 1e-9;
+        const Frequency above{omega.log_scale, omega.direction * Complex(1, height)};
+        Unknowns x = m, delta;
+        for (int k = 0; k < 15; ++k) {
+            if (!newton_step(above, x, delta)) return false;
+            x = moved(x, delta, 1);
+            if (delta.cwiseAbs().maxCoeff() < enough) return admissible(above, x, -10 * enough);
+        }
+        return false;
+    }
+
+    Complex scaled_green(const Frequency& omega, const Unknowns& m) const override {
+        const linalg::SingleThreadedBlas one_thread;
+        Aligned other(*this);
+        const Coefficients c = other.coefficients(omega, m);
+        if (!other.chain_.run(omega.direction, c.cv, c.cw)) return std::nan("");
+        return other.chain_.green();
+    }
+
+    bool counted_from_above() const override { return true; }
+
+    double passes() const override { return passes_; }
+
+private:
+    struct Coefficients {
+        Vector cv, cw;
+        Vector defect, slope;  ///< of the equation of Y
+        Vector answer;         ///< dT/dη over its slope
+    };
+
+    Complex& a(Unknowns& m, std::size_t l) const { return m(index(2 * l)); }
+    Complex& b(Unknowns& m, std::size_t l) const { return m(index(2 * l + 1)); }
+    Complex& y(Unknowns& m, std::size_t l) const { return m(index(2 * layers_ + l)); }
+    Complex a(const Unknowns& m, std::size_t l) const { return m(index(2 * l)); }
+    Complex b(const Unknowns& m, std::size_t l) const { return m(index(2 * l + 1)); }
+    Complex y(const Unknowns& m, std::size_t l) const { return m(index(2 * layers_ + l)); }
+    const std::vector<double>& units() const { return chain_.log_units(); }
+
+    Coefficients coefficients(const Frequency& omega, const Unknowns& m) {
+        chain_.set_gauge(omega.log_scale);
+        const Index count = index(layers_);
+        Coefficients c{Vector::Zero(count), Vector::Zero(count), Vector::Zero(count), Vector::Ones(count),
+                       Vector::Zero(count)};
+        for (std::size_t l = 0; l < layers_; ++l) {
+            if (chain_.quiet(l)) continue;
+            const Index i = index(l);
+            const Complex u = a(m, l) * b(m, l), root = y(m, l);
+            const auto average = chain_.law(l).at(root);
+            c.slope(i) = 1.0 + 2.0 * root * average.dq / average.q;
+            c.defect(i) = u / (root * average.q * average.q) - 1.0;
+            c.answer(i) = root * average.dt / c.slope(i);
+            c.cv(i) = average.t / b(m, l);
+            c.cw(i) = average.t / a(m, l);
+        }
+        return c;
+    }
+
+    AlignedChain chain_;
+    std::size_t layers_;
+    AlignedMoments moments_;
+    double passes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Equation> make_aligned(const Network& network) {
+    return std::make_unique<Aligned>(network);
+}
+
+}  // namespace spectra::dyson

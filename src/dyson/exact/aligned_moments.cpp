@@ -1,0 +1,121 @@
+#include "dyson/exact/aligned_moments.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace spectra::dyson {
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+using Eigen::Index;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double log_or_lost(double value) {
+    return value > 0 ? std::log(value) : -infinity;
+}
+
+/// (x xᵀ ⊗ Π) with Π = 1 − vectors·vectorsᵀ, or Π alone if there is no x.
+class Reach {
+public:
+    Reach(const Network& network, const Eigen::VectorXd* x, const Matrix& vectors)
+        : n_(network.streams), p_(network.width), x_(x), vectors_(vectors) {}
+
+    Index free() const { return vectors_.rows() - vectors_.cols(); }
+
+    /// tr[(x xᵀ ⊗ Π) t].
+    double trace(const Matrix& t) const {
+        const Matrix seen = x_ ? read(t) : t;
+        return seen.trace() - vectors_.cwiseProduct(seen * vectors_).sum();
+    }
+
+    /// t += factor (x xᵀ ⊗ Π).
+    void add_to(Matrix& t, double factor) const {
+        Matrix projection = Matrix::Identity(vectors_.rows(), vectors_.rows());
+        projection.noalias() -= vectors_ * vectors_.transpose();
+        if (!x_) {
+            t += factor * projection;
+            return;
+        }
+        for (Index j = 0; j < n_; ++j)
+            for (Index i = 0; i < n_; ++i) t.block(i * p_, j * p_, p_, p_) += factor * (*x_)(i) * (*x_)(j)*projection;
+    }
+
+private:
+    /// (xᵀ ⊗ 1) t (x ⊗ 1).
+    Matrix read(const Matrix& t) const {
+        Matrix sum = Matrix::Zero(p_, p_);
+        for (Index j = 0; j < n_; ++j)
+            for (Index i = 0; i < n_; ++i) sum += (*x_)(i) * (*x_)(j)*t.block(i * p_, j * p_, p_, p_);
+        return sum;
+    }
+
+    Index n_, p_;
+    const Eigen::VectorXd* x_;
+    const Matrix& vectors_;
+};
+
+double mean_of_squares(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double t : values) sum += t * t;
+    return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+/// One pass through the layers, from the input or from the output: fills `arriving`, returns ln of tr(last)/N.
+double carry(const Network& network, const std::vector<Matrix>& layers, bool backwards, std::vector<double>& arriving) {
+    const auto& branch = std::get<AlignedBranch>(network.branch);
+    const Index size = network.size();
+    arriving.assign(layers.size(), -infinity);
+    Matrix t = Matrix::Identity(size, size);
+    double log_scale = 0;
+    for (std::size_t k = 0; k < layers.size(); ++k) {
+        const std::size_t l = backwards ? layers.size() - 1 - k : k;
+        const bool hyper = branch.hyper_connection();
+        const Reach reads(network, hyper ? &branch.pre[l] : nullptr, branch.kept[l].right);
+        const Reach writes(network, hyper ? &branch.post[l] : nullptr, branch.kept[l].left);
+        const Reach& from = backwards ? writes : reads;
+        const Reach& to = backwards ? reads : writes;
+        const double share = from.free() > 0 ? from.trace(t) / static_cast<double>(from.free()) : 0;
+        arriving[l] = log_or_lost(share) + log_scale;
+        if (backwards)
+            t = (layers[l].transpose() * t * layers[l]).eval();
+        else
+            t = (layers[l] * t * layers[l].transpose()).eval();
+        to.add_to(t, mean_of_squares(branch.rest[l]) * std::max(0.0, share));
+        const double scale = t.trace() / static_cast<double>(size);
+        if (!(scale > 0)) return -infinity;
+        t /= scale;
+        log_scale += std::log(scale);
+    }
+    return log_scale;
+}
+
+}  // namespace
+
+Matrix kept_layer(const Network& network, std::size_t layer) {
+    const auto& branch = std::get<AlignedBranch>(network.branch);
+    const Index n = network.streams, p = network.width;
+    const Matrix kept = branch.kept[layer].matrix();
+    Matrix d = branch.hyper_connection() ? Matrix::Zero(n * p, n * p) : kept;
+    if (!branch.derivative.empty()) d += branch.derivative[layer].matrix();
+    for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i) {
+            auto block = d.block(i * p, j * p, p, p);
+            block.diagonal().array() += network.mixers[layer](i, j);
+            if (branch.hyper_connection()) block += branch.post[layer](i) * branch.pre[layer](j) * kept;
+        }
+    }
+    return d;
+}
+
+AlignedMoments aligned_moments(const Network& network) {
+    std::vector<Matrix> layers;
+    for (std::size_t l = 0; l < network.mixers.size(); ++l) layers.push_back(kept_layer(network, l));
+    AlignedMoments result;
+    result.log_mean_square = carry(network, layers, false, result.log_a);
+    carry(network, layers, true, result.log_b);
+    return result;
+}
+
+}  // namespace spectra::dyson

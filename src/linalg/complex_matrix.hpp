@@ -1,0 +1,24 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include <complex>
+
+namespace spectra::linalg {
+
+/// Products, inverses and eigenvalues of complex matrices by BLAS and LAPACK, for sizes at which these are several
+/// times faster than Eigen.
+
+/// matrix ← matrix⁻¹. False if a pivot vanishes or a number is not finite.
+bool invert(Eigen::MatrixXcd& matrix);
+
+/// a·b.
+Eigen::MatrixXcd product(const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b);
+
+/// The same with a real first factor, at half the cost.
+Eigen::MatrixXcd product(const Eigen::MatrixXd& a, const Eigen::MatrixXcd& b);
+
+/// In any order; empty if the iteration does not converge.
+Eigen::VectorXcd eigenvalues(Eigen::MatrixXcd matrix);
+
+}  // namespace spectra::linalg

@@ -1,0 +1,62 @@
+#pragma once
+
+/// \file
+/// How much the layers of a trained model know of each other: predictions that keep the largest triplets of every branch.
+
+#include "layouts/measurement.hpp"
+#include "network/network.hpp"
+#include "spectrum/certificate.hpp"
+#include "spectrum/spectrum.hpp"
+
+#include <Eigen/Core>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace spectra::validation {
+
+/// The measured stack with the r largest triplets of every branch kept, and the derivative of its mixers.
+Network aligned_network(const layouts::Measurement& measurement, int rank);
+
+/// The law that follows if only `rank` triplets of every branch keep their vectors.
+struct AlignedPrediction {
+    int rank = 0;
+    Spectrum law;            ///< all inputs together, equally weighted
+    Metrics metrics;         ///< of that law
+    double distance = 0;     ///< W1 to the measured law over the measured root mean square
+    double error = 0;        ///< of the distance: what another set of draws may change, or the tolerance of a theory
+    int draws = 0;           ///< of the rest, per input; 0: by theory
+    Certificate certificate; ///< of a theory; of draws there is nothing to certify
+};
+
+/// The finding: how many triplets explain what was measured.
+struct Alignment {
+    double explain = 0;                        ///< the distance that counts as explained
+    std::vector<AlignedPrediction> by_rank;    ///< by draws of the rest: r = 0, 1, 2, 4, … up to the rank
+    std::optional<int> rank;                   ///< the smallest that explains; none: not even all that were tried
+    std::optional<AlignedPrediction> theory;   ///< at that rank, at the first input, where it takes no more than minutes
+    int width = 0;                             ///< rows of a branch: with that many everything is kept
+    /// (l, k), l > k: how much of what branch k writes along its kept vectors is read along those of branch l,
+    /// ‖V_lᵀU_k‖²/r: r/width by chance, 1 if they are the same. At the first input.
+    Eigen::MatrixXd overlaps;
+
+    /// The prediction at the rank, or the last that was tried.
+    const AlignedPrediction& best() const { return by_rank.back(); }
+};
+
+struct AlignmentOptions {
+    double explain = 0.02;           ///< W1 over the root mean square
+    std::optional<int> rank;         ///< only this one; none: the smallest that explains
+    bool theory = true;              ///< also solve the equation at the rank found
+    std::uint64_t seed = 1;          ///< of the draws
+    int threads = 0;                 ///< 0: all
+    std::function<void(int rank)> before_rank = {};  ///< what it throws ends the search
+};
+
+/// From one or more inputs and the law measured there. Where weights are shared the rest is drawn once per set.
+Alignment align(const std::vector<layouts::Measurement>& measurements, const Spectrum& measured,
+                const AlignmentOptions& options);
+
+}  // namespace spectra::validation
