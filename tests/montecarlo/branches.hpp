@@ -104,13 +104,42 @@ struct BranchReference {
             branch.pre[layer], branch.post[layer],
             factor_reference<Scalar>(network.width, branch.sigma2[layer], {}, 0, stream(first)));
     }
+    MatrixOf<Scalar> operator()(const AlignedBranch& branch) const;
 };
+
+/// What the columns leave, as the sampler chooses its basis.
+template <class Scalar>
+MatrixOf<Scalar> complement_reference(const Eigen::MatrixXd& columns) {
+    const auto rows = columns.rows();
+    Eigen::MatrixXd q = Eigen::MatrixXd::Identity(rows, rows);
+    if (columns.cols() > 0) q = Eigen::HouseholderQR<Eigen::MatrixXd>(columns).householderQ();
+    return q.rightCols(rows - columns.cols()).template cast<Scalar>();
+}
 
 template <class Scalar = double>
 MatrixOf<Scalar> branch_reference(const Network& network, int layer, std::uint64_t seed,
                                   std::uint32_t sample) {
     const auto l = static_cast<std::size_t>(layer);
     return std::visit(BranchReference<Scalar>{network, l, seed, sample}, network.branch);
+}
+
+template <class Scalar>
+MatrixOf<Scalar> BranchReference<Scalar>::operator()(const AlignedBranch& branch) const {
+    const Triplets& kept = branch.kept[layer];
+    const int free = static_cast<int>(branch.rest[layer].size());
+    std::size_t first = layer;
+    if (!branch.weights.empty())
+        for (first = 0; branch.weights[first] != branch.weights[layer];) ++first;
+    MatrixOf<Scalar> factor = kept.matrix().template cast<Scalar>();
+    if (free > 0)
+        factor += complement_reference<Scalar>(kept.left) *
+                  factor_reference<Scalar>(free, 0, branch.rest, layer, stream(first)) *
+                  complement_reference<Scalar>(kept.right).transpose();
+    MatrixOf<Scalar> out = branch.hyper_connection()
+                               ? hyper_reference<Scalar>(branch.pre[layer], branch.post[layer], factor)
+                               : factor;
+    if (!branch.derivative.empty()) out += branch.derivative[layer].matrix().template cast<Scalar>();
+    return out;
 }
 
 template <class Scalar = double>
