@@ -1,0 +1,309 @@
+"""The blocks of a model: which modules they are, and the residual state that passes from one to the next."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Mapping, Sequence
+
+import torch
+from torch import nn
+
+Call = Callable[[], Any]
+
+
+class _Reached(BaseException):
+    """Ends a forward pass at the state that was wanted. Not an Exception: a model may catch those."""
+
+    def __init__(self, state: torch.Tensor) -> None:
+        super().__init__()
+        self.state = state
+
+
+# --- which modules ---------------------------------------------------------------------------------------------------
+
+
+def _is_block(module: nn.Module) -> bool:
+    return any(True for _ in module.children()) and any(True for _ in module.parameters())
+
+
+def _candidates(model: nn.Module) -> list[tuple[str, type, list[str]]]:
+    """Containers of modules of one class, as (path of the parent, class, names of the modules); containers beside each
+    other that hold the same class are one."""
+    groups: dict[tuple[str, type], list[str]] = {}
+    for path, module in model.named_modules():
+        children = list(module.named_children())
+        if not isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)) or not children:
+            continue
+        kinds = {type(child) for _, child in children}
+        if len(kinds) != 1 or not _is_block(children[0][1]):
+            continue
+        parent = path.rpartition(".")[0]
+        groups.setdefault((parent, kinds.pop()), []).extend(f"{path}.{name}" for name, _ in children)
+    return [(parent, kind, names) for (parent, kind), names in groups.items()]
+
+
+def _contains(outer: Sequence[str], inner: Sequence[str]) -> bool:
+    return any(name != other and name.startswith(other + ".") for name in inner[:1] for other in outer)
+
+
+def find(model: nn.Module) -> list[str]:
+    """The names of a model's blocks: the outermost list of alike modules, with most parameters where there are several.
+
+    Raises ValueError where two lists have the same claim (an encoder and a decoder).
+    """
+    named = dict(model.named_modules())
+    found = [names for _, _, names in _candidates(model) if len(names) > 1]
+    outer = [names for names in found if not any(_contains(other, names) for other in found if other is not names)]
+    if not outer:
+        return []
+    weight = {id(names): sum(p.numel() for name in names for p in named[name].parameters()) for names in outer}
+    outer.sort(key=lambda names: weight[id(names)], reverse=True)
+    if len(outer) > 1 and weight[id(outer[1])] > weight[id(outer[0])] / 2:
+        lists = [names[0].rpartition(".")[0] for names in outer]
+        raise ValueError(f"the model has several stacks of blocks: {', '.join(lists)}; name one: blocks={lists[0]!r}")
+    return outer[0]
+
+
+def named_blocks(model: nn.Module, blocks: Any) -> list[str]:
+    """The names of the blocks that a user named: a list of modules ("transformer.h"), or the modules one by one."""
+    named = dict(model.named_modules())
+    if blocks is None:
+        return find(model)
+    if isinstance(blocks, (str, nn.Module)):
+        blocks = [blocks]
+    out: list[str] = []
+    for block in blocks:
+        name = next((path for path, module in named.items() if module is block), None) if isinstance(block, nn.Module) \
+            else block
+        if name not in named:
+            lists = sorted({names[0].rpartition(".")[0] for _, _, names in _candidates(model)})
+            raise ValueError(f"blocks={block if isinstance(block, str) else type(block).__name__!r}: "
+                             f"no such module of this model; it has the lists {', '.join(lists) or '(none)'}")
+        module = named[name]
+        if isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)) and len(list(module.children())):
+            out.extend(f"{name}.{child}" for child, _ in module.named_children())
+        else:
+            out.append(name)
+    return out
+
+
+# --- the state in arguments and results ------------------------------------------------------------------------------
+
+_STATE_NAMES = ("last_hidden_state", "hidden_states", "hidden_state", "x", "src", "input")
+
+
+def _is_state(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and value.dim() > 0
+
+
+def state_in(value: Any) -> torch.Tensor | None:
+    """The first floating-point tensor of a result: a tensor, tuple, list, mapping or dataclass."""
+    if _is_state(value):
+        return value
+    if isinstance(value, Mapping):
+        named = [value[name] for name in _STATE_NAMES if name in value]
+        return next((s for s in map(state_in, [*named, *value.values()]) if s is not None), None)
+    if isinstance(value, (tuple, list)):
+        return next((s for s in map(state_in, value) if s is not None), None)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return state_in({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
+    return None
+
+
+def _state_argument(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, torch.Tensor] | None:
+    """Where the state is among the arguments of a block, and the state."""
+    for index, value in enumerate(args):
+        if _is_state(value):
+            return index, value
+        if isinstance(value, (tuple, list)) and value and _is_state(value[0]):
+            return (index, 0), value[0]
+    names = [*(name for name in _STATE_NAMES if name in kwargs), *kwargs]
+    return next(((name, kwargs[name]) for name in names if _is_state(kwargs[name])), None)
+
+
+def _with_state(args: tuple[Any, ...], kwargs: dict[str, Any], place: Any,
+                state: torch.Tensor) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if isinstance(place, str):
+        return args, {**kwargs, place: state}
+    new = list(args)
+    if isinstance(place, tuple):
+        inner = args[place[0]]
+        new[place[0]] = type(inner)([state, *inner[1:]])
+    else:
+        new[place] = state
+    return tuple(new), kwargs
+
+
+# --- running a model from one block to another -----------------------------------------------------------------------
+
+
+class Stack:
+    """The blocks of a model in the order in which they are called, each as often as it is.
+
+    Boundary k is the state that enters call k; the last boundary is the state after the last call. Used while the model
+    is held still: forward() of the blocks is replaced.
+    """
+
+    def __init__(self, model: nn.Module, names: Sequence[str], call: Call) -> None:
+        self._call = call
+        self._start: int | None = None
+        self._stop: int | None = None
+        self._given: torch.Tensor | None = None
+        self._count = 0
+        self._order: list[int] = []
+        self._inputs: list[torch.Tensor] | None = None
+        self._end: torch.Tensor | None = None
+        named = dict(model.named_modules())
+        entries, end = _entries(model, [named[name] for name in names], names, call)
+        self._patches = [(module, self._wrapped(k, module.forward)) for k, module in enumerate(entries)]
+        if end is not None:
+            self._patches.append((end, self._wrapped_end(end.forward)))
+        self._has_end = end is not None
+        self._own = [(module, module.__dict__.get("forward")) for module, _ in self._patches]
+        self._record()
+        self.names = [names[k] for k in self._order]
+        self.modules = [named[name] for name in self.names]
+
+    @property
+    def depth(self) -> int:
+        """Number of calls."""
+        return len(self._order)
+
+    def states(self) -> list[torch.Tensor]:
+        """The state at every boundary, depth + 1 of them."""
+        assert self._inputs is not None and self._end is not None
+        return [*self._inputs, self._end]
+
+    def run(self, start: int, stop: int, state: torch.Tensor) -> torch.Tensor:
+        """The state at boundary `stop` where the one at boundary `start` is `state`."""
+        self._start, self._stop, self._given = start, stop, state
+        try:
+            self._forward()
+        except _Reached as reached:
+            return reached.state
+        finally:
+            self._given = None
+        raise ValueError("the model did not call its blocks in the same order again: "
+                         "what it does must not depend on chance or on earlier calls")
+
+    def close(self) -> None:
+        """Gives the blocks their own forward() back."""
+        for module, own in self._own:
+            if own is None:
+                module.__dict__.pop("forward", None)
+            else:
+                module.__dict__["forward"] = own
+
+    def _forward(self) -> Any:
+        self._count = 0
+        for module, forward in self._patches:
+            module.forward = forward  # type: ignore[method-assign]
+        return self._call()
+
+    def _record(self) -> None:
+        self._inputs, self._start, self._stop = [], None, None
+        out = self._forward()
+        if self._inputs and self._end is None:
+            raise ValueError("the last block returns no floating-point tensor: name other `blocks`")
+        del out
+
+    def _wrapped(self, index: int, original: Callable[..., Any]) -> Callable[..., Any]:
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            k = self._count
+            self._count += 1
+            found = _state_argument(args, kwargs)
+            if found is None:
+                raise ValueError("a block is called without a floating-point tensor: name other `blocks`")
+            place, state = found
+            if self._stop is None:
+                self._order.append(index)
+                assert self._inputs is not None
+                self._inputs.append(state.detach().clone())
+            elif k == self._stop:
+                raise _Reached(state)
+            elif k == self._start:
+                args, kwargs = _with_state(args, kwargs, place, self._given)  # type: ignore[arg-type]
+            out = original(*args, **kwargs)
+            if self._stop is None and not self._has_end:  # of the last call, in the end
+                end = state_in(out)
+                self._end = None if end is None else end.detach().clone()
+            elif self._stop == self.depth and k + 1 == self._stop and not self._has_end:
+                raise _Reached(state_in(out))  # type: ignore[arg-type]
+            return out
+
+        return forward
+
+    def _wrapped_end(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            found = _state_argument(args, kwargs)
+            if found is not None and self._stop is None:
+                self._end = found[1].detach().clone()
+            elif found is not None and self._stop == self.depth and self._count == self.depth:
+                raise _Reached(found[1])
+            return original(*args, **kwargs)
+
+        return forward
+
+
+def _entries(model: nn.Module, blocks: Sequence[nn.Module], names: Sequence[str],
+             call: Call) -> tuple[list[nn.Module], nn.Module | None]:
+    """The modules that stand for blocks: the blocks themselves where the model calls them. A block that is a mere list
+    (of attention and MLP) is entered where the first of its modules is, and the stack ends where the next module after
+    it begins, which is then returned too."""
+    called: list[nn.Module] = []
+    handle = torch.nn.modules.module.register_module_forward_pre_hook(lambda module, _: called.append(module))
+    try:
+        call()
+    finally:
+        handle.remove()
+    if not called:  # not a model of modules
+        raise ValueError("the model's modules are not called; is it a TorchScript module? "
+                         "validate the Python model that it was made from")
+    seen = set(map(id, called))
+    if all(id(block) in seen for block in blocks):
+        return list(blocks), None
+    if any(id(block) in seen for block in blocks):
+        missing = next(name for name, block in zip(names, blocks) if id(block) not in seen)
+        raise ValueError(f"block {missing} is not called at these inputs: name the `blocks` that are")
+    trees = [set(map(id, block.modules())) for block in blocks]
+    entries = []
+    for name, tree in zip(names, trees):
+        first = next((module for module in called if id(module) in tree), None)
+        if first is None:
+            raise ValueError(f"block {name} is not called at these inputs: name the `blocks` that are")
+        entries.append(first)
+    last = max(k for k, module in enumerate(called) if id(module) in trees[-1])
+    inside = set().union(*trees)
+    end = next((module for module in called[last + 1:] if id(module) not in inside), None)
+    if end is None:
+        raise ValueError("the blocks of this model are lists of modules, and nothing is called after the last one: "
+                         "give every block a forward()")
+    return entries, end
+
+
+class Whole:
+    """A model without blocks: from its input to its output, as a Stack of one call."""
+
+    def __init__(self, call: Callable[[torch.Tensor | None], Any], start: torch.Tensor) -> None:
+        self._call = call
+        self._start = start
+        end = state_in(call(None))
+        if end is None:
+            raise ValueError("the model returns no floating-point tensor")
+        self._end = end.detach().clone()
+        self.names = ["model"]
+        self.modules: list[nn.Module] = []
+        self.depth = 1
+
+    def states(self) -> list[torch.Tensor]:
+        """Input and output."""
+        return [self._start, self._end]
+
+    def run(self, start: int, stop: int, state: torch.Tensor) -> torch.Tensor:
+        """The output at another input."""
+        out = state_in(self._call(state))
+        assert out is not None
+        return out
+
+    def close(self) -> None:
+        """Nothing was changed."""
