@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence, Union
 
 import torch
 from torch import nn
@@ -26,16 +26,20 @@ def _is_block(module: nn.Module) -> bool:
     return any(True for _ in module.children()) and any(True for _ in module.parameters())
 
 
+def _named(model: nn.Module) -> dict[str, nn.Module]:
+    return dict(model.named_modules(remove_duplicate=False))
+
+
 def _candidates(model: nn.Module) -> list[tuple[str, type, list[str]]]:
     """Containers of modules of one class, as (path of the parent, class, names of the modules); containers beside each
     other that hold the same class are one."""
     groups: dict[tuple[str, type], list[str]] = {}
-    for path, module in model.named_modules():
-        children = list(module.named_children())
+    for path, module in _named(model).items():
+        children = list(module._modules.items())  # a block that is used twice is there twice
         if not isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)) or not children:
             continue
         kinds = {type(child) for _, child in children}
-        if len(kinds) != 1 or not _is_block(children[0][1]):
+        if len(kinds) != 1 or children[0][1] is None or not _is_block(children[0][1]):
             continue
         parent = path.rpartition(".")[0]
         groups.setdefault((parent, kinds.pop()), []).extend(f"{path}.{name}" for name, _ in children)
@@ -51,7 +55,7 @@ def find(model: nn.Module) -> list[str]:
 
     Raises ValueError where two lists have the same claim (an encoder and a decoder).
     """
-    named = dict(model.named_modules())
+    named = _named(model)
     found = [names for _, _, names in _candidates(model) if len(names) > 1]
     outer = [names for names in found if not any(_contains(other, names) for other in found if other is not names)]
     if not outer:
@@ -66,7 +70,7 @@ def find(model: nn.Module) -> list[str]:
 
 def named_blocks(model: nn.Module, blocks: Any) -> list[str]:
     """The names of the blocks that a user named: a list of modules ("transformer.h"), or the modules one by one."""
-    named = dict(model.named_modules())
+    named = _named(model)
     if blocks is None:
         return find(model)
     if isinstance(blocks, (str, nn.Module)):
@@ -80,8 +84,8 @@ def named_blocks(model: nn.Module, blocks: Any) -> list[str]:
             raise ValueError(f"blocks={block if isinstance(block, str) else type(block).__name__!r}: "
                              f"no such module of this model; it has the lists {', '.join(lists) or '(none)'}")
         module = named[name]
-        if isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)) and len(list(module.children())):
-            out.extend(f"{name}.{child}" for child, _ in module.named_children())
+        if isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)) and len(module._modules):
+            out.extend(f"{name}.{child}" for child in module._modules)
         else:
             out.append(name)
     return out
@@ -151,18 +155,21 @@ class Stack:
         self._given: torch.Tensor | None = None
         self._count = 0
         self._order: list[int] = []
-        self._inputs: list[torch.Tensor] | None = None
+        self._inputs: list[torch.Tensor] = []
         self._end: torch.Tensor | None = None
-        named = dict(model.named_modules())
-        entries, end = _entries(model, [named[name] for name in names], names, call)
-        self._patches = [(module, self._wrapped(k, module.forward)) for k, module in enumerate(entries)]
-        if end is not None:
-            self._patches.append((end, self._wrapped_end(end.forward)))
-        self._has_end = end is not None
-        self._own = [(module, module.__dict__.get("forward")) for module, _ in self._patches]
-        self._record()
-        self.names = [names[k] for k in self._order]
-        self.modules = [named[name] for name in self.names]
+        named = _named(model)
+        modules = [named[name] for name in names]
+        self._patches = [(module, self._wrapped(k, module.forward)) for k, module in enumerate(modules)]
+        self._own = [(module, module.__dict__.get("forward")) for module in modules]
+        self._forward()
+        if not self._order:
+            raise ValueError("the model does not call its blocks at these inputs: name the `blocks` that it calls")
+        if self._end is None:
+            raise ValueError("the last block returns no floating-point tensor: name other `blocks`")
+        called = [modules[k] for k in self._order]
+        in_order = len(called) == len(names) and all(a is b for a, b in zip(called, modules))
+        self.names = list(names) if in_order else [names[k] for k in self._order]
+        self.modules = called
 
     @property
     def depth(self) -> int:
@@ -171,7 +178,7 @@ class Stack:
 
     def states(self) -> list[torch.Tensor]:
         """The state at every boundary, depth + 1 of them."""
-        assert self._inputs is not None and self._end is not None
+        assert self._end is not None
         return [*self._inputs, self._end]
 
     def run(self, start: int, stop: int, state: torch.Tensor) -> torch.Tensor:
@@ -186,6 +193,11 @@ class Stack:
         raise ValueError("the model did not call its blocks in the same order again: "
                          "what it does must not depend on chance or on earlier calls")
 
+    def again(self) -> torch.Tensor:
+        """The last state of another run."""
+        with torch.no_grad():
+            return self.run(0, self.depth, self._inputs[0].clone())
+
     def close(self) -> None:
         """Gives the blocks their own forward() back."""
         for module, own in self._own:
@@ -194,18 +206,11 @@ class Stack:
             else:
                 module.__dict__["forward"] = own
 
-    def _forward(self) -> Any:
+    def _forward(self) -> None:
         self._count = 0
         for module, forward in self._patches:
             module.forward = forward  # type: ignore[method-assign]
-        return self._call()
-
-    def _record(self) -> None:
-        self._inputs, self._start, self._stop = [], None, None
-        out = self._forward()
-        if self._inputs and self._end is None:
-            raise ValueError("the last block returns no floating-point tensor: name other `blocks`")
-        del out
+        self._call()
 
     def _wrapped(self, index: int, original: Callable[..., Any]) -> Callable[..., Any]:
         def forward(*args: Any, **kwargs: Any) -> Any:
@@ -215,70 +220,95 @@ class Stack:
             if found is None:
                 raise ValueError("a block is called without a floating-point tensor: name other `blocks`")
             place, state = found
-            if self._stop is None:
+            if self._stop is None:  # the first run
                 self._order.append(index)
-                assert self._inputs is not None
                 self._inputs.append(state.detach().clone())
             elif k == self._stop:
                 raise _Reached(state)
             elif k == self._start:
-                args, kwargs = _with_state(args, kwargs, place, self._given)  # type: ignore[arg-type]
+                assert self._given is not None
+                args, kwargs = _with_state(args, kwargs, place, self._given)
             out = original(*args, **kwargs)
-            if self._stop is None and not self._has_end:  # of the last call, in the end
+            if self._stop is None:  # of the last call, in the end
                 end = state_in(out)
                 self._end = None if end is None else end.detach().clone()
-            elif self._stop == self.depth and k + 1 == self._stop and not self._has_end:
-                raise _Reached(state_in(out))  # type: ignore[arg-type]
+            elif k + 1 == self._stop == self.depth:
+                end = state_in(out)
+                assert end is not None
+                raise _Reached(end)
             return out
 
         return forward
 
-    def _wrapped_end(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def forward(*args: Any, **kwargs: Any) -> Any:
-            found = _state_argument(args, kwargs)
-            if found is not None and self._stop is None:
-                self._end = found[1].detach().clone()
-            elif found is not None and self._stop == self.depth and self._count == self.depth:
-                raise _Reached(found[1])
-            return original(*args, **kwargs)
 
-        return forward
+class Lists:
+    """Blocks that are mere lists of modules (attention and MLP), whose sums the model forms itself.
+
+    Boundary k is the tensor that enters the first module of list k; the last one is the tensor that enters the first
+    module after all of them. Nothing can be replaced there, so derivatives are taken by these tensors in one graph.
+    """
+
+    def __init__(self, model: nn.Module, names: Sequence[str], call: Call, values: Sequence[Any]) -> None:
+        named = _named(model)
+        self.names = list(names)
+        self.modules = [named[name] for name in names]
+        self.depth = len(names)
+        self._trees = [set(map(id, module.modules())) for module in self.modules]
+        self._call = call
+        self._graph_from(model, values)
+        self._nodes = self._run()
+
+    @staticmethod
+    def _graph_from(model: nn.Module, values: Sequence[Any]) -> None:
+        """Makes every state part of the graph. The weights are stand-ins (still.py)."""
+        for tensor in [*model.parameters(), *(v for v in values if isinstance(v, torch.Tensor))]:
+            if tensor.is_floating_point():
+                tensor.requires_grad_(True)
+
+    def _run(self) -> list[torch.Tensor]:
+        inside = set().union(*self._trees)
+        found: list[torch.Tensor | None] = [None] * (self.depth + 1)
+
+        def enter(module: nn.Module, args: Any) -> None:
+            k = next((k for k, tree in enumerate(self._trees) if id(module) in tree), None)
+            state = _state_argument(args, {})
+            if state is None:
+                return
+            if k is not None and found[k] is None:
+                found[k] = state[1]
+            elif id(module) not in inside and found[-2] is not None and found[-1] is None:
+                found[-1] = state[1]
+
+        handle = torch.nn.modules.module.register_module_forward_pre_hook(enter)
+        try:
+            self._call()
+        finally:
+            handle.remove()
+        missing = next((k for k, state in enumerate(found) if state is None), None)
+        if missing == self.depth:
+            raise ValueError("the blocks of this model are lists of modules, and nothing is called after the last one: "
+                             "give every block a forward()")
+        if missing is not None:
+            raise ValueError(f"block {self.names[missing]} is not called at these inputs: name the `blocks` that are")
+        return [state for state in found if state is not None]
+
+    def states(self) -> list[torch.Tensor]:
+        """The tensor at every boundary, depth + 1 of them, with its graph."""
+        return self._nodes
+
+    def again(self) -> torch.Tensor:
+        """The last state of another run."""
+        return self._run()[-1].detach()
+
+    def close(self) -> None:
+        """Nothing was changed."""
 
 
-def _entries(model: nn.Module, blocks: Sequence[nn.Module], names: Sequence[str],
-             call: Call) -> tuple[list[nn.Module], nn.Module | None]:
-    """The modules that stand for blocks: the blocks themselves where the model calls them. A block that is a mere list
-    (of attention and MLP) is entered where the first of its modules is, and the stack ends where the next module after
-    it begins, which is then returned too."""
-    called: list[nn.Module] = []
-    handle = torch.nn.modules.module.register_module_forward_pre_hook(lambda module, _: called.append(module))
-    try:
-        call()
-    finally:
-        handle.remove()
-    if not called:  # not a model of modules
-        raise ValueError("the model's modules are not called; is it a TorchScript module? "
-                         "validate the Python model that it was made from")
-    seen = set(map(id, called))
-    if all(id(block) in seen for block in blocks):
-        return list(blocks), None
-    if any(id(block) in seen for block in blocks):
-        missing = next(name for name, block in zip(names, blocks) if id(block) not in seen)
-        raise ValueError(f"block {missing} is not called at these inputs: name the `blocks` that are")
-    trees = [set(map(id, block.modules())) for block in blocks]
-    entries = []
-    for name, tree in zip(names, trees):
-        first = next((module for module in called if id(module) in tree), None)
-        if first is None:
-            raise ValueError(f"block {name} is not called at these inputs: name the `blocks` that are")
-        entries.append(first)
-    last = max(k for k, module in enumerate(called) if id(module) in trees[-1])
-    inside = set().union(*trees)
-    end = next((module for module in called[last + 1:] if id(module) not in inside), None)
-    if end is None:
-        raise ValueError("the blocks of this model are lists of modules, and nothing is called after the last one: "
-                         "give every block a forward()")
-    return entries, end
+def stack_of(model: nn.Module, names: Sequence[str], call: Call, values: Sequence[Any]) -> Stack | Lists:
+    """The blocks at one input: as modules that are called, or as lists."""
+    named = _named(model)
+    lists = all(isinstance(named[name], (nn.ModuleList, nn.ModuleDict)) for name in names)
+    return Lists(model, names, call, values) if lists else Stack(model, names, call)
 
 
 class Whole:
@@ -307,3 +337,11 @@ class Whole:
 
     def close(self) -> None:
         """Nothing was changed."""
+
+    def again(self) -> torch.Tensor:
+        """The output of another run."""
+        with torch.no_grad():
+            return self.run(0, 1, self._start)
+
+
+AnyStack = Union[Stack, Lists, Whole]

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from . import _core
-from .blocks import Stack, Whole
+from .blocks import AnyStack, Lists, Whole
 from .probes import Probing, probe
 from .products import Products, Shifted
 from .state import Selection
@@ -46,36 +46,36 @@ class Found:
     streams: int = 1
 
 
-def products_between(stack: Stack | Whole, states: Sequence[torch.Tensor], selections: Sequence[Selection], start: int,
+def products_between(stack: AnyStack, states: Sequence[torch.Tensor], selections: Sequence[Selection], start: int,
                      stop: int) -> Products:
     """The Jacobian of the selected part of boundary `stop` by that of boundary `start`."""
     base, here, there = states[start], selections[start], selections[stop]
     what = stack.names[start] if stop == start + 1 else f"{stack.names[start]} to {stack.names[stop - 1]}"
+    if isinstance(stack, Lists):
+        return Products.of_graph(base, here.take, there.take(states[stop]), what, base.numel())
     return Products(lambda x: there.take(stack.run(start, stop, here.put(base, x))), here.take(base), what,
                     max(base.numel(), states[stop].numel()))
 
 
-def check_repeats(stack: Stack | Whole, states: Sequence[torch.Tensor]) -> None:
+def check_repeats(stack: AnyStack, states: Sequence[torch.Tensor]) -> None:
     """Refuses a model that gives another result the second time."""
-    with torch.no_grad():
-        again = stack.run(0, stack.depth, states[0].clone())
-    scale = float(states[-1].abs().max()) or 1.0
-    if again.shape != states[-1].shape or not float((again - states[-1]).abs().max()) <= 1e-4 * scale:
+    again, end = stack.again(), states[-1].detach()
+    scale = float(end.abs().max()) or 1.0
+    if again.shape != end.shape or not float((again - end).abs().max()) <= 1e-4 * scale:
         raise ValueError("the model gives another result the second time it is run at the same input: is there a dropout "
                          "that ignores eval(), or a state that it keeps? Switch it off first")
 
 
-def sees_later(stack: Stack | Whole, states: Sequence[torch.Tensor], axis: int) -> bool:
+def sees_later(stack: AnyStack, states: Sequence[torch.Tensor], axis: int) -> bool:
     """Whether earlier tokens depend on the last one, so that the Jacobian of one token is not a product."""
-    selection = Selection(axis, states[0].shape[axis] - 1, None)
-    x = selection.take(states[0]).detach().requires_grad_(True)
-    y = stack.run(0, stack.depth, selection.put(states[0], x))
-    earlier = y.narrow(axis, 0, y.shape[axis] - 1)
-    if earlier.numel() == 0 or not earlier.requires_grad:
+    length = states[0].shape[axis]
+    if length == 1 or states[-1].dim() != states[0].dim() or states[-1].shape[axis] != length:
         return False
-    weights = torch.linspace(0.5, 1.5, earlier.numel(), dtype=y.dtype, device=y.device).reshape(earlier.shape)
-    (gradient,) = torch.autograd.grad((earlier * weights).sum(), x, allow_unused=True)
-    return gradient is not None and bool((gradient != 0).any())
+    last, whole = Selection(axis, length - 1, None), Selection(axis, None, None)
+    products = products_between(stack, states, [last] * stack.depth + [whole], 0, stack.depth)
+    weights = torch.linspace(0.5, 1.5, states[-1].numel(), dtype=torch.float64).reshape(states[-1].shape)
+    weights.narrow(axis, length - 1, 1).zero_()
+    return bool((products.one_by_one(weights.reshape(1, -1)) != 0).any())
 
 
 def log_singular_values(matrix: np.ndarray) -> np.ndarray:
@@ -160,7 +160,7 @@ def weight_sets(modules: Sequence[nn.Module]) -> list[int]:
     return out
 
 
-def measure(stack: Stack | Whole, selections: Sequence[Selection], how: How, weights: Sequence[int], layout: str,
+def measure(stack: AnyStack, selections: Sequence[Selection], how: How, weights: Sequence[int], layout: str,
             words: str) -> Found:
     """Everything that is measured at one input."""
     states = stack.states()
@@ -175,7 +175,7 @@ def measure(stack: Stack | Whole, selections: Sequence[Selection], how: How, wei
     branches: list[dict[str, Any]] = []
     mixers: list[np.ndarray] = []
     square = len(set(sizes)) == 1
-    if how.connections and isinstance(stack, Stack):
+    if how.connections and not isinstance(stack, Whole):
         for k in range(stack.depth):
             products = products_between(stack, states, selections, k, k + 1)
             if sizes[k] != sizes[k + 1]:

@@ -30,23 +30,37 @@ class Products:
     """
 
     def __init__(self, f: Function, x: torch.Tensor, what: str, state_size: int) -> None:
-        self._f = f
+        self._f: Function | None = f
         self._what = what
-        self.x = x.detach().clone().requires_grad_(True)
+        self._part: Function = lambda gradient: gradient
+        self.x = self._node = x.detach().clone().requires_grad_(True)
         self.y = self._outputs(self.x)
+        self._prepare(state_size)
+
+    @classmethod
+    def of_graph(cls, node: torch.Tensor, part: Function, y: torch.Tensor, what: str, state_size: int) -> Products:
+        """The same where the graph exists: x is a part of one of its tensors."""
+        out = cls.__new__(cls)
+        out._f, out._what, out._part, out._node, out.y = None, what, part, node, y
+        out.x = part(node).detach()
+        out._prepare(state_size)
+        return out
+
+    def _prepare(self, state_size: int) -> None:
         if not self.y.requires_grad:
-            raise ValueError(f"{what}: the result does not depend on the state by differentiable operations; "
+            raise ValueError(f"{self._what}: the result does not depend on the state by differentiable operations; "
                              "is there a torch.no_grad() or detach() inside the model?")
         self.inputs, self.outputs = self.x.numel(), self.y.numel()
         self._seed: torch.Tensor | None = None
         self._pulled: torch.Tensor | None = None
         self._forward_mode = False
         self._batched = True
-        budget = (4 << 30) if x.is_cuda else (256 << 20)
+        budget = (4 << 30) if self.x.is_cuda else (256 << 20)
         self._rows = int(max(1, min(512, budget // max(1, 320 * state_size))))
 
     def _outputs(self, x: torch.Tensor) -> torch.Tensor:
         try:
+            assert self._f is not None
             return self._f(x)
         except RuntimeError as error:
             if _out_of_memory(error):
@@ -78,7 +92,8 @@ class Products:
     def one_by_one(self, u: torch.Tensor) -> torch.Tensor:
         """Rows Jᵀu by one backward pass each: a check of pull()."""
         u = u.to(self.y.device, self.y.dtype)
-        return torch.stack([self._gradient(self.y, self.x, row, False) for row in u]).to(torch.float64)
+        rows = [self._part(self._gradient(self.y, self._node, row, False)) for row in u]
+        return torch.stack(rows).to(torch.float64)
 
     def _gradient(self, y: torch.Tensor, x: torch.Tensor, u: torch.Tensor, batched: bool) -> torch.Tensor:
         with warnings.catch_warnings():
@@ -90,7 +105,8 @@ class Products:
         return out
 
     def _back(self, u: torch.Tensor) -> torch.Tensor:
-        return self._rows_of(self.y, self.x, u)
+        rows = self._rows_of(self.y, self._node, u)
+        return torch.stack([self._part(row) for row in rows]) if self._f is None else rows
 
     def _twice(self, v: torch.Tensor) -> torch.Tensor:
         assert self._pulled is not None and self._seed is not None
@@ -123,20 +139,24 @@ class Products:
     def _start_push(self) -> None:
         seed = torch.zeros_like(self.y, requires_grad=True)
         try:
-            (pulled,) = torch.autograd.grad(self.y, self.x, seed, create_graph=True, allow_unused=True)
-            if pulled is None or not pulled.requires_grad:
+            (gradient,) = torch.autograd.grad(self.y, self._node, seed, create_graph=True, allow_unused=True)
+            if gradient is None or not gradient.requires_grad:
                 raise RuntimeError("not differentiable twice")
+            pulled = self._part(gradient)
             self._gradient(pulled, seed, torch.ones_like(self.x), False)
             self._seed, self._pulled = seed, pulled
         except RuntimeError as error:
             if _out_of_memory(error):
                 raise MemoryError(one_line(error)) from None
+            if self._f is None:
+                raise ValueError(f"{self._what}: {self._refusal(error)}") from error
             self._forward_mode = True
 
     def _along(self, v: torch.Tensor) -> torch.Tensor:
         import torch.autograd.forward_ad as forward_ad
 
         out = []
+        assert self._f is not None
         try:
             for row in v:
                 with forward_ad.dual_level():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from typing import Any, Iterator
 
 import torch
@@ -113,7 +114,8 @@ def _attention() -> contextlib.AbstractContextManager[Any]:
         kernels = getattr(torch.backends.cuda, "sdp_kernel", None)
         if kernels is None:
             return contextlib.nullcontext()
-        return kernels(enable_flash=False, enable_mem_efficient=False, enable_math=True)
+        accepted = inspect.signature(kernels).parameters
+        return kernels(**{name: name == "enable_math" for name in accepted if name.startswith("enable_")})
 
 
 @contextlib.contextmanager

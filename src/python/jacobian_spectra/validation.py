@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from . import _core
-from .blocks import Stack, Whole, named_blocks
+from .blocks import AnyStack, Lists, Whole, named_blocks, stack_of
 from .measure import Found, How, measure, sees_later, weight_sets
 from .probes import Probing
 from .products import one_line
@@ -35,18 +35,18 @@ class _Measured:
         self.inputs = Inputs(inputs, axis, device_of(model), dtype)
         self._call = call or model
         self._token, self._batch_axis, self._stream_axis = token, axis, stream_axis
-        modules = dict(model.named_modules())
+        modules = dict(model.named_modules(remove_duplicate=False))
         self.weights = {name: number for name, number in
                         zip(self.names, weight_sets([modules[name] for name in self.names]))}
         self.selection: Selection | None = None
 
     @contextlib.contextmanager
-    def stack(self, k: int) -> Iterator[Stack | Whole]:
+    def stack(self, k: int) -> Iterator[AnyStack]:
         """The blocks at input k."""
         values = self.inputs.one(k)
-        stack: Stack | Whole
+        stack: AnyStack
         if self.names:
-            stack = Stack(self.model, self.names, lambda: self.inputs.call(self._call, values))
+            stack = stack_of(self.model, self.names, lambda: self.inputs.call(self._call, values), values)
         else:
             stack = self._whole(values)
         try:
@@ -68,7 +68,7 @@ class _Measured:
 
         return Whole(call, values[place])
 
-    def selections(self, stack: Stack | Whole) -> list[Selection]:
+    def selections(self, stack: AnyStack) -> list[Selection]:
         """The part of the state at every boundary: chosen at the first input, and kept."""
         states = stack.states()
         if self.selection is None:
@@ -76,9 +76,9 @@ class _Measured:
         chosen = self.selection
         return [chosen if state.dim() == states[0].dim() else Selection(None, None, None) for state in states]
 
-    def _choose(self, stack: Stack | Whole, states: Sequence[torch.Tensor]) -> Selection:
+    def _choose(self, stack: AnyStack, states: Sequence[torch.Tensor]) -> Selection:
         tokens, streams = None, self._stream_axis
-        if isinstance(stack, Stack):
+        if not isinstance(stack, Whole):
             tokens, streams = axes_of(states[0], self._batch_axis, self._stream_axis, stack.modules)
         if tokens is None or self._token == "all":
             if self._token not in ("auto", "all"):
@@ -97,7 +97,7 @@ class _Measured:
     def measure(self, k: int, count: int) -> Found:
         """Everything of input k."""
         with self.stack(k) as stack:
-            weights = [self.weights[name] for name in stack.names] if isinstance(stack, Stack) else []
+            weights = [self.weights[name] for name in stack.names] if not isinstance(stack, Whole) else []
             return measure(stack, self.selections(stack), self.how, weights, f"live {type(self.model).__name__}",
                            f"input {k + 1} of {count}")
 
@@ -118,9 +118,11 @@ class _LessPrecise(torch.overrides.TorchFunctionMode):
 def _computes_in_single(measured: _Measured) -> bool:
     """Whether parts of a widened model work in lower precision."""
     with measured.stack(0) as stack:
-        states = stack.states()
         with _LessPrecise() as mode:
-            stack.run(0, stack.depth, states[0].detach().requires_grad_(True).clone())
+            if isinstance(stack, Lists):
+                stack.again()
+            else:
+                stack.run(0, stack.depth, stack.states()[0].detach().requires_grad_(True).clone())
         return mode.seen
 
 
