@@ -129,6 +129,7 @@ class Distribution:
     """A law of singular values: what theory, simulation and measured models have in common."""
 
     _spectrum: _core.Spectrum
+    _order = 0  # theories come first where two laws are compared, as in the program: distances round the same way
 
     def density(self, s: Any) -> Any:
         """The density at s, with respect to s; atoms have none. Arrays of any shape, Torch tensors and numbers."""
@@ -159,7 +160,8 @@ class Distribution:
         """Distances to another law."""
         if not isinstance(other, Distribution):
             raise ValueError(f"a law is required to compare with, not {type(other).__name__}")
-        return Agreement(**_core.agreement(self._spectrum, other._spectrum))
+        first, second = (other, self) if other._order < self._order else (self, other)
+        return Agreement(**_core.agreement(first._spectrum, second._spectrum))
 
 
 class Law(Distribution):

@@ -31,6 +31,8 @@ class Verdict:
 class Measured(Distribution):
     """The measured law of a model's singular values, all inputs together."""
 
+    _order = 2
+
     def __init__(self, members: dict[str, Any]) -> None:
         self._spectrum = members["law"]
         self._metrics = Metrics(**members["metrics"])

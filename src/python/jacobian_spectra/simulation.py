@@ -25,6 +25,8 @@ class Expected:
 class Simulation(Distribution):
     """Singular values of sampled Jacobians. ``simulate`` makes it."""
 
+    _order = 1
+
     def __init__(self, network: Network, simulation: _core.Simulation, options: dict[str, Any]) -> None:
         self.network = network
         self._simulation = simulation
