@@ -34,4 +34,6 @@ def main(needs=()):
     program = unittest.main(module="__main__", exit=False, verbosity=2)
     for test, reason in program.result.skipped:
         print(f"skipped: {test}: {reason}")
+    if len(program.result.skipped) == program.result.testsRun:
+        print(f"not run: {program.result.skipped[0][1]}")
     sys.exit(not program.result.wasSuccessful())

@@ -42,7 +42,7 @@ def _candidates(model: nn.Module) -> list[tuple[str, type, list[str]]]:
         if len(kinds) != 1 or children[0][1] is None or not _is_block(children[0][1]):
             continue
         parent = path.rpartition(".")[0]
-        groups.setdefault((parent, kinds.pop()), []).extend(f"{path}.{name}" for name, _ in children)
+        groups.setdefault((parent, kinds.pop()), []).extend(f"{path}.{name}".lstrip(".") for name, _ in children)
     return [(parent, kind, names) for (parent, kind), names in groups.items()]
 
 

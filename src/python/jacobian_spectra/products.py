@@ -53,7 +53,7 @@ class Products:
         self.inputs, self.outputs = self.x.numel(), self.y.numel()
         self._seed: torch.Tensor | None = None
         self._pulled: torch.Tensor | None = None
-        self._forward_mode = False
+        self._forward_mode = self._checked = False
         self._batched = True
         budget = (4 << 30) if self.x.is_cuda else (256 << 20)
         self._rows = int(max(1, min(512, budget // max(1, 320 * state_size))))
@@ -143,7 +143,9 @@ class Products:
             if gradient is None or not gradient.requires_grad:
                 raise RuntimeError("not differentiable twice")
             pulled = self._part(gradient)
-            self._gradient(pulled, seed, torch.ones_like(self.x), False)
+            # An operation that is differentiable once may be left out without an error: compare with Jᵀu.
+            if not self._adjoint(lambda v: self._gradient(pulled, seed, v, False)):
+                raise RuntimeError("an operation cannot be differentiated twice")
             self._seed, self._pulled = seed, pulled
         except RuntimeError as error:
             if _out_of_memory(error):
@@ -151,6 +153,17 @@ class Products:
             if self._f is None:
                 raise ValueError(f"{self._what}: {self._refusal(error)}") from error
             self._forward_mode = True
+
+    def _adjoint(self, push: Function) -> bool:
+        """Whether u·(Jv) = (Jᵀu)·v to rounding, for one u and one v."""
+        generator = torch.Generator().manual_seed(1)
+        u = torch.randn(self.outputs, generator=generator, dtype=torch.float64).to(self.y.device, self.y.dtype)
+        v = torch.randn(self.inputs, generator=generator, dtype=torch.float64).to(self.x.device, self.x.dtype)
+        image = push(v)
+        pulled = self._part(self._gradient(self.y, self._node, u, False))
+        defect = abs(float((u * image).sum()) - float((pulled * v).sum()))
+        tolerance = 1e-8 if self.y.dtype == torch.float64 else 2e-2
+        return defect <= tolerance * float(u.norm() * image.norm()) + 1e-300
 
     def _along(self, v: torch.Tensor) -> torch.Tensor:
         import torch.autograd.forward_ad as forward_ad
@@ -163,6 +176,10 @@ class Products:
                     y = self._f(forward_ad.make_dual(self.x.detach(), row))
                     tangent = forward_ad.unpack_dual(y).tangent
                 out.append(torch.zeros_like(self.y) if tangent is None else tangent.detach())
+            if not self._checked:
+                self._checked = True
+                if not self._adjoint(lambda one: self._along(one.unsqueeze(0))[0]):
+                    raise NotImplementedError("an operation has a wrong forward derivative")
         except (RuntimeError, NotImplementedError) as error:
             raise ValueError(f"{self._what}: Jv needs an operation that can be differentiated twice, or forwards; "
                              f"this model has neither: {one_line(error)}; measure one token of at most 4096 numbers, "
