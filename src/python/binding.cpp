@@ -674,7 +674,7 @@ py::dict probe(int rank, int size, int columns, double rounding, const py::objec
             const py::gil_scoped_release unlocked;
             return spectra::linalg::golub_kahan(chains, how);
         } catch (py::error_already_set& error) {
-            if (error.matches(PyExc_MemoryError)) throw montecarlo::OutOfMemory{};
+            if (error.matches(PyExc_MemoryError)) throw montecarlo::OutOfMemory(error.what());
             throw;
         }
     };
@@ -783,6 +783,7 @@ PYBIND11_MODULE(_core, m) {
     m.attr("version") = spectra::version::number;
     m.attr("git") = spectra::version::git;
     m.attr("features") = spectra::version::features;
+    py::register_exception<montecarlo::OutOfMemory>(m, "OutOfMemory", PyExc_MemoryError);
     m.def("mixer_names", &study::family_names);
     m.def("branch_names", &study::branch_names);
     bind_laws(m);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <vector>
 
 namespace spectra::montecarlo {
@@ -46,8 +47,10 @@ struct ProbedMatrix {
     std::function<void()> start_over = {};
 };
 
-/// Thrown by ProbedMatrix::bidiagonalise where the bases do not fit: it is called again with less.
-struct OutOfMemory {};
+/// Thrown by ProbedMatrix::bidiagonalise where the bases do not fit: it is called again with less, as long as that helps.
+struct OutOfMemory : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 /// What probes found of the law of `rank` singular values.
 struct ProbedLaw {

@@ -26,6 +26,12 @@ def _is_block(module: nn.Module) -> bool:
     return any(True for _ in module.children()) and any(True for _ in module.parameters())
 
 
+def _is_list(module: nn.Module) -> bool:
+    """A container, or any module that numbers its modules as one does."""
+    return isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)) or \
+        (len(module._modules) > 1 and all(name.isdigit() for name in module._modules))
+
+
 def _named(model: nn.Module) -> dict[str, nn.Module]:
     return dict(model.named_modules(remove_duplicate=False))
 
@@ -36,7 +42,7 @@ def _candidates(model: nn.Module) -> list[tuple[str, type, list[str]]]:
     groups: dict[tuple[str, type], list[str]] = {}
     for path, module in _named(model).items():
         children = list(module._modules.items())  # a block that is used twice is there twice
-        if not isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)) or not children:
+        if not children or not _is_list(module):
             continue
         kinds = {type(child) for _, child in children}
         if len(kinds) != 1 or children[0][1] is None or not _is_block(children[0][1]):
@@ -84,7 +90,7 @@ def named_blocks(model: nn.Module, blocks: Any) -> list[str]:
             raise ValueError(f"blocks={block if isinstance(block, str) else type(block).__name__!r}: "
                              f"no such module of this model; it has the lists {', '.join(lists) or '(none)'}")
         module = named[name]
-        if isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)) and len(module._modules):
+        if _is_list(module) and len(module._modules):
             out.extend(f"{name}.{child}" for child in module._modules)
         else:
             out.append(name)

@@ -104,7 +104,9 @@ def compressed(values: np.ndarray) -> np.ndarray:
 
 
 def _branch(variance: float, by_stream: np.ndarray, core: np.ndarray, values: np.ndarray) -> dict[str, Any]:
-    return {"variance": variance, "mixer_variance": 0.0, "by_stream": np.asfortranarray(by_stream),
+    # With one stream the mixer is a constant. With several it may depend on the input, which is not told apart.
+    mixer_variance = 0.0 if len(by_stream) == 1 else float("nan")
+    return {"variance": variance, "mixer_variance": mixer_variance, "by_stream": np.asfortranarray(by_stream),
             "core_variance": variance, "core_values": compressed(core), "values": values}
 
 
