@@ -142,7 +142,8 @@ class Laws(unittest.TestCase):
 
     def test_integrates_to_one(self):
         s = np.linspace(*self.law.support[0], 20001)
-        self.assertAlmostEqual(np.trapz(self.law.density(s), s), 1, places=4)
+        density = self.law.density(s)
+        self.assertAlmostEqual(float(((density[1:] + density[:-1]) / 2 * np.diff(s)).sum()), 1, places=4)
 
     def test_certificate(self):
         self.assertTrue(self.law.certificate)

@@ -17,6 +17,8 @@ from .state import Selection
 
 #: Rows on which the product of the connections' Jacobians is checked.
 _CHECKED_ROWS = 8
+#: Matrices of this size are decomposed on the GPU.
+_FOR_THE_GPU = 512
 #: Singular values that represent the law of a branch in a prediction.
 _MOST_VALUES = 256
 
@@ -78,12 +80,18 @@ def sees_later(stack: AnyStack, states: Sequence[torch.Tensor], axis: int) -> bo
     return bool((products.one_by_one(weights.reshape(1, -1)) != 0).any())
 
 
-def log_singular_values(matrix: np.ndarray) -> np.ndarray:
-    """ln of the singular values, ascending; −∞ for zeros."""
-    if matrix.shape[0] == matrix.shape[1]:
+def log_singular_values(matrix: np.ndarray, device: torch.device) -> np.ndarray:
+    """ln of the singular values, ascending; −∞ for zeros. Large matrices on the GPU where the model is on one."""
+    if not np.isfinite(matrix).all():
+        raise ValueError("the Jacobian is not finite: the model gives infinities or NaN at this input")
+    if device.type == "cuda" and min(matrix.shape) >= _FOR_THE_GPU:
+        values = torch.linalg.svdvals(torch.from_numpy(matrix).to(device)).cpu().numpy()
+    elif matrix.shape[0] == matrix.shape[1]:
         return _core.log_singular_values(matrix)
+    else:
+        values = np.linalg.svd(matrix, compute_uv=False)
     with np.errstate(divide="ignore"):
-        return np.sort(np.log(np.linalg.svd(matrix, compute_uv=False)))
+        return np.sort(np.log(values))
 
 
 def mixer_of(diagonals: np.ndarray, kind: str) -> np.ndarray:
@@ -110,15 +118,17 @@ def _branch(variance: float, by_stream: np.ndarray, core: np.ndarray, values: np
             "core_variance": variance, "core_values": compressed(core), "values": values}
 
 
-def exact_connection(y: np.ndarray, n: int, kind: str) -> tuple[np.ndarray, dict[str, Any]]:
+def exact_connection(y: np.ndarray, n: int, kind: str, device: torch.device) -> tuple[np.ndarray, dict[str, Any]]:
     """Mixer and branch of a connection from its Jacobian."""
     size = y.shape[0]
     p = size // n
     mixer = mixer_of(np.einsum("icjc->ij", y.reshape(n, p, n, p)) / p, kind)
-    x = y - np.kron(mixer, np.eye(p))
+    x = y.copy()
+    channels = np.arange(p)
+    x.reshape(n, p, n, p)[:, channels, :, channels] -= mixer
     by_stream = (x.reshape(n, p, n, p) ** 2).sum(axis=(1, 3)) / p
-    return mixer, _branch(float((x**2).sum() / size), by_stream, np.exp(log_singular_values(x)),
-                          np.exp(log_singular_values(y)))
+    return mixer, _branch(float((x**2).sum() / size), by_stream, np.exp(log_singular_values(x, device)),
+                          np.exp(log_singular_values(y, device)))
 
 
 def probed_connection(products: Products, n: int, how: How) -> tuple[np.ndarray, dict[str, Any]]:
@@ -187,7 +197,7 @@ def measure(stack: AnyStack, selections: Sequence[Selection], how: How, weights:
                 continue
             if form:
                 jacobians.append(products.matrix().numpy())
-                mixer, branch = exact_connection(jacobians[-1], out.streams, how.mixer)
+                mixer, branch = exact_connection(jacobians[-1], out.streams, how.mixer, states[0].device)
             else:
                 mixer, branch = probed_connection(products, out.streams, how)
             branch["weights"] = weights[k]
@@ -221,10 +231,10 @@ def _values(out: Found, whole: Products, factors: Sequence[np.ndarray], form: bo
         defect = float(np.linalg.norm(pulled - rows @ product) / (np.linalg.norm(pulled) or 1.0))
         tolerance = 1e-10 if whole.x.dtype == torch.float64 else 1e-4
         if defect <= tolerance:
-            out.log_values = log_singular_values(product)
+            out.log_values = log_singular_values(product, whole.x.device)
             return defect
     jacobian = whole.matrix().numpy()
     if factors:
         defect = float(np.linalg.norm(jacobian - product) / (np.linalg.norm(jacobian) or 1.0))
-    out.log_values = log_singular_values(jacobian)
+    out.log_values = log_singular_values(jacobian, whole.x.device)
     return defect

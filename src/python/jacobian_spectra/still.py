@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import sys
 from typing import Any, Iterator
 
 import torch
@@ -135,7 +136,7 @@ def _no_fast_path() -> Iterator[None]:
 @contextlib.contextmanager
 def _uncompiled() -> Iterator[None]:
     compiler = getattr(torch, "compiler", None)
-    if compiler is None or not hasattr(compiler, "set_stance"):
+    if not hasattr(compiler, "set_stance") or "torch._dynamo" not in sys.modules:  # nothing was compiled
         yield
         return
     with compiler.set_stance("force_eager"):
