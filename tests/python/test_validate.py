@@ -238,10 +238,10 @@ def _plain(layer):
 class Probed(unittest.TestCase):
     def test_equals_exact_within_its_errors(self):
         torch.manual_seed(2)
-        model = double(la.GPT2Model(layers=2, width=32))
+        model = double(la.GPT2Model(layers=2, width=24))
         x = ids(1, 4)
         exact = js.validate(model, x, token="all").measured.metrics
-        report = js.validate(model, x, token="all", method="probes")
+        report = js.validate(model, x, token="all", method="probes", error=1e-2)
         probed, error = report.measured.metrics, report.measured.error
         for name in ("window", "collapsed", "mean_square", "largest"):
             self.assertLess(abs(probed[name] - exact[name]), 4 * error[name] + 1e-3, name)

@@ -13,7 +13,10 @@ def as_array(values: Any) -> np.ndarray:
         values = values.detach().cpu()
         values = values.double().numpy() if values.is_floating_point() else values.numpy()
     elif not isinstance(values, np.ndarray) and hasattr(values, "__dlpack__"):
-        values = np.from_dlpack(values)
+        try:
+            values = np.from_dlpack(values)
+        except (BufferError, RuntimeError, TypeError):
+            raise ValueError(f"{type(values).__name__}: copy it to the CPU first") from None
     try:
         return np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):

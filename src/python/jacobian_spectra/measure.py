@@ -181,7 +181,6 @@ def measure(stack: AnyStack, selections: Sequence[Selection], how: How, weights:
     out = Found(streams=selections[0].streams(states[0]))
     sizes = [selection.take(state).numel() for selection, state in zip(selections, states)]
     out.inputs, out.outputs = sizes[0], sizes[-1]
-    whole = products_between(stack, states, selections, 0, stack.depth)
     form = how.exact(max(out.inputs, out.outputs))
     jacobians: list[np.ndarray] = []
     branches: list[dict[str, Any]] = []
@@ -204,6 +203,7 @@ def measure(stack: AnyStack, selections: Sequence[Selection], how: How, weights:
             mixers.append(mixer)
             branches.append(branch)
             out.connections.append({"name": stack.names[k], "mixer": mixer, **branch})
+    whole = products_between(stack, states, selections, 0, stack.depth)
     defect = _values(out, whole, jacobians if square and len(jacobians) == stack.depth else [], form, how)
     if square and branches:
         out.measurement = {

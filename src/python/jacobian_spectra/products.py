@@ -11,7 +11,8 @@ import torch
 Function = Callable[[torch.Tensor], torch.Tensor]
 
 
-def _out_of_memory(error: BaseException) -> bool:
+def out_of_memory(error: BaseException) -> bool:
+    """Whether a device has no memory left."""
     kinds = tuple(kind for kind in (getattr(torch.cuda, "OutOfMemoryError", None), getattr(torch, "OutOfMemoryError", None))
                   if kind is not None)
     return isinstance(error, kinds) if kinds else "out of memory" in str(error)
@@ -63,7 +64,7 @@ class Products:
             assert self._f is not None
             return self._f(x)
         except RuntimeError as error:
-            if _out_of_memory(error):
+            if out_of_memory(error):
                 raise MemoryError(one_line(error)) from None
             raise ValueError(f"{self._what}: the model cannot be run for a derivative: {one_line(error)}") from error
 
@@ -117,13 +118,13 @@ class Products:
             try:
                 return self._gradient(y, x, u, True)
             except RuntimeError as error:
-                if _out_of_memory(error):
+                if out_of_memory(error):
                     raise
                 self._batched = False  # an operation without a batching rule
         try:
             return torch.stack([self._gradient(y, x, row, False) for row in u])
         except RuntimeError as error:
-            if _out_of_memory(error):
+            if out_of_memory(error):
                 raise
             raise ValueError(f"{self._what}: {self._refusal(error)}") from error
 
@@ -148,7 +149,7 @@ class Products:
                 raise RuntimeError("an operation cannot be differentiated twice")
             self._seed, self._pulled = seed, pulled
         except RuntimeError as error:
-            if _out_of_memory(error):
+            if out_of_memory(error):
                 raise MemoryError(one_line(error)) from None
             if self._f is None:
                 raise ValueError(f"{self._what}: {self._refusal(error)}") from error
@@ -194,7 +195,7 @@ class Products:
                 out.append(product(rows[first:first + self._rows]))
                 first += self._rows
             except RuntimeError as error:
-                if not _out_of_memory(error):
+                if not out_of_memory(error):
                     raise
                 if self._rows == 1:
                     raise MemoryError(one_line(error)) from None

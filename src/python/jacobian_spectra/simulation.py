@@ -27,6 +27,21 @@ class Simulation(Distribution):
 
     _order = 1
 
+    samples: int  #: finished
+    samples_requested: int  #: asked for
+    width: int  #: p
+    device: str  #: "cpu", or "cuda: NVIDIA H200"
+    precision: str  #: "f64" or "f32"
+    probes: int  #: of a quadrature, per sample: values are then quantiles; 0: singular values
+    note: str  #: one line where a GPU was asked for and not to be had; else empty
+    seconds: float  #: that the run took
+    mean_square: float  #: mean over samples of tr JᵀJ / N
+    mean_square_error: float  #: its standard error over samples
+    largest: float  #: singular value of all samples
+    smallest: float  #: singular value of all samples
+    errors: dict[str, float]  #: standard errors of the metrics over samples
+    converged: bool  #: ``until_error`` was reached
+
     def __init__(self, network: Network, simulation: _core.Simulation, options: dict[str, Any]) -> None:
         self.network = network
         self._simulation = simulation

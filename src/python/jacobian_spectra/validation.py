@@ -13,7 +13,7 @@ from . import _core
 from .blocks import AnyStack, Lists, Whole, named_blocks, stack_of
 from .measure import Found, How, measure, sees_later, weight_sets
 from .probes import Probing
-from .products import one_line
+from .products import one_line, out_of_memory
 from .report import Report
 from .state import Inputs, Selection, axes_of, batch_axis_of
 from .still import device_of, precision_of, still, unwrapped
@@ -239,7 +239,11 @@ def validate(model: nn.Module, inputs: Any, *, blocks: Any = None, token: int | 
 
     try:
         found, selection, in_single, measured = _run(model, dtype, at_most, make, precision == "f64")
+    except MemoryError as failure:
+        raise MemoryError(f"{one_line(failure)}; precision=\"model\" and fewer `at_most` or `probes` take less") from failure
     except (RuntimeError, TypeError, AttributeError, IndexError, KeyError) as failure:
+        if out_of_memory(failure):
+            raise MemoryError(f"{one_line(failure)}; precision=\"model\" takes half the memory") from failure
         raise ValueError(f"the model could not be run at these inputs: {one_line(failure)}") from failure
     why_not = found[0].why_not or ("" if measured.names else "no blocks were found: name them with `blocks`")
     if not connections:
