@@ -318,6 +318,35 @@ def everything(model):
     return out
 
 
+class Found(unittest.TestCase):
+    """The blocks that are found in models of other kinds, by name."""
+
+    def test_names(self):
+        from jacobian_spectra.blocks import find
+
+        def block(width=4):
+            return nn.Sequential(nn.Linear(width, width))
+
+        mixed = nn.Module()  # layers of two classes in turn
+        mixed.layers = nn.ModuleList([la.BertLayer(4), block(), la.BertLayer(4)])
+        self.assertEqual(find(mixed), ["layers.0", "layers.1", "layers.2"])
+        experts = la.GPT2Model()  # lists inside blocks are not the stack
+        for one in experts.h:
+            one.experts = nn.ModuleList([block(64) for _ in range(4)])
+        self.assertEqual(find(experts), ["h.0", "h.1", "h.2"])
+        self.assertEqual(find(la.ResNet()), ["layer1.0", "layer1.1", "layer2.0", "layer2.1"])
+        self.assertEqual(find(nn.Linear(2, 2)), [])
+
+    def test_images_are_not_streams(self):
+        from jacobian_spectra.state import axes_of
+
+        self.assertEqual(axes_of(torch.zeros(1, 7, 7, 32), 0, None, []), (None, None))
+        self.assertEqual(axes_of(torch.zeros(1, 7, 4, 32), 0, None, []), (1, 2))
+        self.assertEqual(axes_of(torch.zeros(1, 7, 32), 0, None, []), (1, None))
+        self.assertEqual(axes_of(torch.zeros(4, 7, 32), 0, None, []), (1, 0))
+        self.assertEqual(axes_of(torch.zeros(1, 32), 0, None, []), (None, None))
+
+
 class GivenBack(unittest.TestCase):
     def unchanged(self, model, call, error=None):
         before = everything(model)

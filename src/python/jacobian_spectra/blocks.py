@@ -22,6 +22,10 @@ class _Reached(BaseException):
 # --- which modules ---------------------------------------------------------------------------------------------------
 
 
+#: Lists of these names hold blocks, also of different classes.
+_NAMES = ("h", "layers", "layer", "blocks", "block", "resblocks")
+
+
 def _is_block(module: nn.Module) -> bool:
     return any(True for _ in module.children()) and any(True for _ in module.parameters())
 
@@ -45,10 +49,11 @@ def _candidates(model: nn.Module) -> list[tuple[str, type, list[str]]]:
         if not children or not _is_list(module):
             continue
         kinds = {type(child) for _, child in children}
-        if len(kinds) != 1 or children[0][1] is None or not _is_block(children[0][1]):
+        parent, _, own = path.rpartition(".")
+        mixed = isinstance(module, nn.ModuleList) and own in _NAMES  # attention and state-space layers in turn
+        if (len(kinds) != 1 and not mixed) or not all(child is not None and _is_block(child) for _, child in children):
             continue
-        parent = path.rpartition(".")[0]
-        groups.setdefault((parent, kinds.pop()), []).extend(f"{path}.{name}".lstrip(".") for name, _ in children)
+        groups.setdefault((parent, kinds.pop() if len(kinds) == 1 else nn.Module), []).extend(f"{path}.{name}".lstrip(".") for name, _ in children)
     return [(parent, kind, names) for (parent, kind), names in groups.items()]
 
 

@@ -163,7 +163,7 @@ class Products:
         image = push(v)
         pulled = self._part(self._gradient(self.y, self._node, u, False))
         defect = abs(float((u * image).sum()) - float((pulled * v).sum()))
-        tolerance = 1e-8 if self.y.dtype == torch.float64 else 2e-2
+        tolerance = {torch.float64: 1e-8, torch.float32: 1e-2}.get(self.y.dtype, 0.2)
         return defect <= tolerance * float(u.norm() * image.norm()) + 1e-300
 
     def _along(self, v: torch.Tensor) -> torch.Tensor:

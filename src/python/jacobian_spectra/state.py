@@ -119,7 +119,8 @@ def axes_of(state: torch.Tensor, batch_axis: int, stream_axis: int | None,
         stream_axis %= state.dim()
     elif state.dim() == 3 and batch_axis == 0 and 1 < state.shape[0] <= _MOST_STREAMS:
         stream_axis = 0
-    elif state.dim() == 4 and 1 < state.shape[2] <= _MOST_STREAMS and state.shape[2] < state.shape[3]:
+    elif state.dim() == 4 and 1 < state.shape[2] <= _MOST_STREAMS and state.shape[2] < state.shape[3] \
+            and state.shape[1] != state.shape[2]:  # equal: an image, (batch, height, width, channels)
         stream_axis = 2
     others = [axis for axis in range(state.dim() - 1) if axis not in (batch_axis, stream_axis)]
     if len(others) != 1:

@@ -177,12 +177,12 @@ def _notes(found: Sequence[Found], in_single: bool) -> str:
     return "; ".join(notes)
 
 
-def _run(model: nn.Module, dtype: torch.dtype, count: int, make: Callable[[], _Measured],
-         widened: bool) -> tuple[list[Found], Selection, bool, _Measured]:
-    with still(model, dtype):
+def _run(model: nn.Module, widened: torch.dtype | None, count: int,
+         make: Callable[[], _Measured]) -> tuple[list[Found], Selection, bool, _Measured]:
+    with still(model, widened):
         measured = make()
         count = min(count, measured.inputs.count)
-        in_single = widened and _computes_in_single(measured)
+        in_single = widened == torch.float64 and _computes_in_single(measured)
         found = [measured.measure(k, count) for k in range(count)]
     assert measured.selection is not None
     return found, measured.selection, in_single, measured
@@ -238,7 +238,7 @@ def validate(model: nn.Module, inputs: Any, *, blocks: Any = None, token: int | 
         return _Measured(model, inputs, blocks, token, batch_axis, stream_axis, dtype, call, how)
 
     try:
-        found, selection, in_single, measured = _run(model, dtype, at_most, make, precision == "f64")
+        found, selection, in_single, measured = _run(model, None if precision == "model" else dtype, at_most, make)
     except MemoryError as failure:
         raise MemoryError(f"{one_line(failure)}; precision=\"model\" and fewer `at_most` or `probes` take less") from failure
     except (RuntimeError, TypeError, AttributeError, IndexError, KeyError) as failure:
