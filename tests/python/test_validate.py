@@ -440,6 +440,19 @@ class Refused(unittest.TestCase):
 
         self.refuse("torch.no_grad()", nn.Sequential(Cut(), Cut()), torch.randn(1, 3, 8))
 
+    def test_checkpointing(self):
+        from torch.utils.checkpoint import checkpoint
+
+        class Saving(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = nn.Sequential(nn.Linear(8, 8))
+
+            def forward(self, x):
+                return x + checkpoint(self.inner, x, use_reentrant=True)
+
+        self.refuse("switch gradient checkpointing off", nn.Sequential(Saving(), Saving()), torch.randn(1, 3, 8))
+
     def test_not_finite(self):
         model = la.GPT2Model()
         with torch.no_grad():

@@ -93,7 +93,7 @@ class Products:
     def one_by_one(self, u: torch.Tensor) -> torch.Tensor:
         """Rows Jᵀu by one backward pass each: a check of pull()."""
         u = u.to(self.y.device, self.y.dtype)
-        rows = [self._part(self._gradient(self.y, self._node, row, False)) for row in u]
+        rows = [self._part(row) for row in self._loop(self.y, self._node, u)]
         return torch.stack(rows).to(torch.float64)
 
     def _gradient(self, y: torch.Tensor, x: torch.Tensor, u: torch.Tensor, batched: bool) -> torch.Tensor:
@@ -121,6 +121,9 @@ class Products:
                 if out_of_memory(error):
                     raise
                 self._batched = False  # an operation without a batching rule
+        return self._loop(y, x, u)
+
+    def _loop(self, y: torch.Tensor, x: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
         try:
             return torch.stack([self._gradient(y, x, row, False) for row in u])
         except RuntimeError as error:
