@@ -9,6 +9,7 @@
 #include "linalg/golub_kahan.hpp"
 #include "linalg/singular_values.hpp"
 #include "mixers/registry.hpp"
+#include "montecarlo/cuda/module.hpp"
 #include "montecarlo/finite_size.hpp"
 #include "montecarlo/run/simulate.hpp"
 #include "montecarlo/sample/probing.hpp"
@@ -539,11 +540,19 @@ montecarlo::Options simulation_options(const Described& described, const py::dic
     return options;
 }
 
+/// Throws where a GPU that was asked for is not to be had: the simulation would run on the processor instead.
+void require_gpu(const Network& network, montecarlo::Precision precision) {
+    std::string why_not;
+    if (!montecarlo::cuda::open_backend(network.streams, network.width, precision, why_not))
+        throw std::runtime_error(fmt::format("`device` cuda: {}; auto uses a GPU where there is one", why_not));
+}
+
 montecarlo::Simulation simulate(const Described& described, const py::dict& given, int threads) {
     auto options = simulation_options(described, given);
     study::check_memory("the simulation", static_cast<double>(montecarlo::memory_needed(described.network(), options)),
                         "a smaller `width`, `streams`, `depth` or `samples`, or `keep` histogram");
     return compute(threads, [&](const Stop& stop, int count) {
+        if (options.device == montecarlo::Device::cuda) require_gpu(described.network(), options.precision);
         options.threads = count;
         options.stop = &stop;
         return montecarlo::simulate(described.network(), options);

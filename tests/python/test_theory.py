@@ -187,6 +187,18 @@ class Computing(unittest.TestCase):
         one, two = (js.simulate(network, 6, threads=threads) for threads in (1, 2))
         self.assertTrue(bits(one.log_singular_values, two.log_singular_values))
 
+    def test_gpu_or_the_reason_why_not(self):
+        network = js.Network(mixer="cayley", depth=3)
+        try:
+            found = js.simulate(network, 4, device="cuda")
+        except RuntimeError as error:
+            print(f"(no GPU: {error})", end=" ")
+            self.assertIn("`device` cuda", str(error))
+            return
+        self.assertIn("cuda", found.device)
+        expected = js.simulate(network, 4, device="cpu").log_singular_values
+        np.testing.assert_allclose(found.log_singular_values, expected, atol=1e-10)
+
     def test_python_goes_on_meanwhile(self):
         network = js.Network(mixer="cayley", depth=10, streams=8)
         ticks, done = [], threading.Event()

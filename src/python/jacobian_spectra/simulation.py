@@ -138,6 +138,10 @@ def simulate(network: Network, samples: int = 100, *, device: str = "auto", seed
         precision: "f64" or, on a GPU, "f32".
         keep: "auto", "values" or "histogram".
         threads: 0: as many as OpenMP uses. Results do not depend on it.
+
+    Raises:
+        ValueError: for a network or an option that cannot be used.
+        RuntimeError: if ``device`` is "cuda" and no GPU can be used, with the reason.
     """
     if not isinstance(network, Network):
         raise ValueError(f"a Network is required, not {type(network).__name__}")
