@@ -300,7 +300,7 @@ study::Request request_of(const py::dict& fields) {
 }
 
 /// Replaces what was drawn by the user's own matrices, with the branch that the request describes for them.
-void set_mixers(study::Request request, std::vector<spectra::Mixer> mixers, study::DescribedNetwork& described) {
+void set_mixers(const study::Request& request, std::vector<spectra::Mixer> mixers, study::DescribedNetwork& described) {
     auto& network = described.network;
     if (mixers.size() == 1) mixers.assign(static_cast<std::size_t>(network.depth()), spectra::Mixer(mixers.front()));
     const auto drawn_as = network.mixer_name;

@@ -121,7 +121,8 @@ private:
 
     /// At most `most`, as memory allows.
     void add(int most, bool first) {
-        for (const auto done = done_;; done_ = done) {
+        const auto done = done_;
+        while (true) {
             const auto how = first ? deciding(most) : plain();
             const int each = 2 * how.steps + 5;
             const int number = std::min({most, std::max(columns_ / each, 1), options_.probes - count()});
@@ -130,6 +131,7 @@ private:
                     found_.push_back(std::move(probe));
                 return;
             } catch (const OutOfMemory&) {
+                done_ = done;
                 columns_ = std::min(columns_, number * each) / 2;
                 if (columns_ < 2 * options_.steps + 5) throw;
                 if (first) steps_ = std::clamp(columns_ / (2 * most) - 5, options_.steps, steps_);
