@@ -53,7 +53,8 @@ def _candidates(model: nn.Module) -> list[tuple[str, type, list[str]]]:
         mixed = isinstance(module, nn.ModuleList) and own in _NAMES  # attention and state-space layers in turn
         if (len(kinds) != 1 and not mixed) or not all(child is not None and _is_block(child) for _, child in children):
             continue
-        groups.setdefault((parent, kinds.pop() if len(kinds) == 1 else nn.Module), []).extend(f"{path}.{name}".lstrip(".") for name, _ in children)
+        names = [f"{path}.{name}".lstrip(".") for name, _ in children]
+        groups.setdefault((parent, kinds.pop() if len(kinds) == 1 else nn.Module), []).extend(names)
     return [(parent, kind, names) for (parent, kind), names in groups.items()]
 
 
