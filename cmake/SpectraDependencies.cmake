@@ -105,3 +105,30 @@ if(SPECTRA_TORCH_FOUND)
 endif()
 spectra_resolve(SPECTRA_MPI spectra_find_mpi PACKAGE "MPI (Debian's libopenmpi-dev)")
 spectra_resolve(SPECTRA_BENCH spectra_find_benchmark PACKAGE "google-benchmark (Debian's libbenchmark-dev)")
+
+# The python3 that the package is built for: the one named, the first on the search path, or the system's own, whichever
+# has NumPy, its headers and pybind11's. Those may be pybind11's own package, Torch's copy, or the system's.
+function(spectra_find_python_package)
+    find_program(SPECTRA_PYTHON3 python3)
+    mark_as_advanced(SPECTRA_PYTHON3)
+    foreach(python IN ITEMS "${SPECTRA_PYTHON_EXECUTABLE}" "${SPECTRA_PYTHON3}" /usr/bin/python3)
+        if(NOT EXISTS "${python}")
+            continue()
+        endif()
+        execute_process(COMMAND "${python}" "${PROJECT_SOURCE_DIR}/cmake/python_headers.py"
+            OUTPUT_VARIABLE said ERROR_QUIET RESULT_VARIABLE rc OUTPUT_STRIP_TRAILING_WHITESPACE)
+        if(NOT rc EQUAL 0)
+            continue()
+        endif()
+        list(POP_FRONT said number suffix)
+        set(found TRUE PARENT_SCOPE)
+        set(version "${number}" PARENT_SCOPE)
+        set(SPECTRA_PYTHON_EXECUTABLE "${python}" CACHE FILEPATH "The python3 that the package is built for" FORCE)
+        set(SPECTRA_PYTHON_SUFFIX "${suffix}" CACHE INTERNAL "")
+        set(SPECTRA_PYTHON_HEADERS "${said}" CACHE INTERNAL "")
+        return()
+    endforeach()
+endfunction()
+
+spectra_resolve(SPECTRA_PYTHON spectra_find_python_package
+    PACKAGE "a python3 with NumPy, its headers and pybind11 (Debian's python3-dev, python3-numpy, pybind11-dev)")

@@ -28,6 +28,7 @@ endif()
 spectra_tristate(SPECTRA_CUDA "CUDA toolkit")
 spectra_tristate(SPECTRA_TORCH "LibTorch")
 spectra_tristate(SPECTRA_MPI "MPI")
+spectra_tristate(SPECTRA_PYTHON "Python package")
 spectra_tristate(SPECTRA_BENCH "benchmarks (google-benchmark)")
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

@@ -3,7 +3,7 @@
 message(STATUS "")
 message(STATUS "JacobianSpectra ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 message(STATUS "  libraries : Eigen ${Eigen3_VERSION}, HDF5 ${HDF5_VERSION}, LAPACKE on ${LAPACKE_VENDOR}, OpenMP ${OpenMP_CXX_VERSION}")
-foreach(name IN ITEMS CUDA TORCH MPI BENCH)
+foreach(name IN ITEMS CUDA TORCH MPI PYTHON BENCH)
     string(SUBSTRING "${name}         " 0 9 label)
     if(SPECTRA_${name}_FOUND)
         set(text "found ${SPECTRA_${name}_VERSION}")

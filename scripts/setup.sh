@@ -7,8 +7,9 @@ run_packages=(cmake g++ ninja-build git
     librandom123-dev libfmt-dev nlohmann-json3-dev libcli11-dev gnuplot-nox)
 train_packages=(libtorch-dev)  # for the commands train and validate
 test_packages=("${train_packages[@]}" libgtest-dev libbenchmark-dev python3-h5py python3-torch
-    groff-base libopenmpi-dev openmpi-bin doxygen)
-full_packages=(clang clang-tidy libomp-dev mmdebstrap buildah lintian dpkg-dev)  # for ./test --full
+    python3-dev python3-numpy pybind11-dev groff-base libopenmpi-dev openmpi-bin doxygen)
+full_packages=(clang clang-tidy libomp-dev mmdebstrap buildah lintian dpkg-dev python3-pip python3-setuptools
+    python3-wheel)  # for ./test --full
 
 # What these packages bring, for systems where they have other names: programs, and headers with
 # the places where they are known to live (relative to the compiler's own search path).
@@ -161,7 +162,7 @@ cuda_arguments() {
 # program_arguments: CMake's, one per line, for the program alone.
 program_arguments() {
     printf '%s\n' -DBUILD_TESTING=OFF -DSPECTRA_BENCH=OFF -DSPECTRA_EXAMPLES=OFF -DSPECTRA_CHECK_HEADERS=OFF \
-        -DSPECTRA_UNITY=ON
+        -DSPECTRA_PYTHON=OFF -DSPECTRA_UNITY=ON
     cuda_arguments
 }
 

@@ -3,6 +3,7 @@
 #include "base/program.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <filesystem>
 #include <system_error>
@@ -10,6 +11,19 @@
 
 namespace spectra {
 namespace {
+
+/// The folder of the shared library that this code was linked into; empty in a program, whose name is what its caller
+/// says it is.
+std::filesystem::path own_folder() {
+    Dl_info info{};
+    link_map* map = nullptr;
+    if (dladdr1(reinterpret_cast<const void*>(&own_folder), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) ==
+            0 ||
+        map == nullptr || map->l_name == nullptr)
+        return {};
+    const std::filesystem::path file = map->l_name;
+    return file.is_absolute() ? file.parent_path() : std::filesystem::path{};
+}
 
 /// Absolute paths only: the loader would search for a bare name in its own places, the current folder
 /// included.
@@ -19,6 +33,11 @@ std::vector<std::filesystem::path> places(const std::string& file_name) {
     if (program.is_absolute()) {
         out.push_back(program / file_name);
         out.push_back(program.parent_path() / "lib" / "jacobian_spectra" / file_name);
+    }
+    const auto own = own_folder();
+    if (!own.empty()) {
+        out.push_back(own / file_name);
+        out.push_back(own.parent_path().parent_path() / "lib" / "jacobian_spectra" / file_name);
     }
     out.push_back(std::filesystem::path(SPECTRA_MODULE_DIR) / file_name);
     return out;

@@ -74,6 +74,26 @@ std::string unknown_operator(const std::exception& error) {
     return text.substr(begin, text.find_first_of(". \n", begin) - begin);
 }
 
+/// The operator of "derivative for aten::… is not implemented"; empty for other errors.
+std::string without_derivative(const std::string& text) {
+    constexpr std::string_view mark = "derivative for aten::";
+    const auto at = text.find(mark);
+    if (at == std::string::npos) return "";
+    const auto begin = at + mark.size();
+    return text.substr(begin, text.find_first_of(" '", begin) - begin);
+}
+
+/// What a failed measurement is refused with.
+std::string explained(const std::exception& error) {
+    const auto text = reason(error);
+    const auto op = without_derivative(text);
+    if (op.empty()) return text;
+    return fmt::format("calls aten::{}, a fused operation without a derivative; save the module again from a model in "
+                       "training mode (with dropout 0), which does not fuse it, or validate the live model in Python: "
+                       "jacobian_spectra.validate(model, inputs)",
+                       op);
+}
+
 /// Gives floating-point parameters and buffers another type while it exists; integers are unchanged.
 class Retyped {
 public:
@@ -162,6 +182,21 @@ Tensor ScriptModule::forward(const Tensor& x) const {
     return first_tensor(module_->forward({x}), where_);
 }
 
+bool ScriptModule::takes_rows(const Tensor& x) const {
+    const auto one = x[0];
+    if (!device_.is_cuda()) return takes_batches([this](const Tensor& batch) { return forward(batch); }, one);
+    // On the host: an index out of range, or another failed assertion in a kernel, would end every later use of the GPU.
+    try {
+        auto copy = module_->deepcopy();
+        copy.to(torch::kCPU);
+        const torch::jit::GraphOptimizerEnabledGuard as_written(false);
+        return takes_batches([&](const Tensor& batch) { return first_tensor(copy.forward({batch}), where_); },
+                             one.to(torch::kCPU));
+    } catch (const std::exception&) {
+        return false;  // it cannot leave the GPU: one row at a time is right for every module
+    }
+}
+
 bool ScriptModule::runs(const Tensor& x) const {
     const torch::NoGradGuard no_grad;
     try {
@@ -189,9 +224,13 @@ ScriptModule::Result ScriptModule::law(const Tensor& input, const Options& optio
     JacobianLawOptions how = options;
     try {
         if (x.dim() > 1 && x.size(0) == 1) {
-            const BatchFunction batched = [this](const Tensor& batch) { return forward(batch); };
-            out.batched = takes_batches(batched, x[0]);
-            if (out.batched) out.law = jacobian_law(batched, x[0], how);
+            out.batched = takes_rows(x);
+            try {
+                if (out.batched)
+                    out.law = jacobian_law([this](const Tensor& batch) { return forward(batch); }, x[0], how);
+            } catch (const c10::Error&) {
+                out.batched = false;  // a batch can be run, but not differentiated: row by row
+            }
         }
         if (!out.batched) {
             how.batched = false;
@@ -201,7 +240,7 @@ ScriptModule::Result ScriptModule::law(const Tensor& input, const Options& optio
     } catch (const std::invalid_argument&) {
         throw;
     } catch (const std::exception& error) {
-        refuse(where_, reason(error));
+        refuse(where_, explained(error));
     }
     return out;
 }

@@ -51,6 +51,8 @@ public:
 private:
     torch::Tensor forward(const torch::Tensor& x) const;
     bool runs(const torch::Tensor& x) const;
+    /// Whether the first dimension of x, of size 1, is a batch's. Found out on the host, where a failure harms nothing.
+    bool takes_rows(const torch::Tensor& x) const;
 
     std::string where_;
     std::shared_ptr<torch::jit::Module> module_;

@@ -16,7 +16,7 @@ namespace spectra::layouts {
 struct MeasuredBranch {
     double variance = 0;  ///< σ_l² = ‖X_l‖²/N
     /// The share from the derivatives of A, pre, post and gates: ‖Y_l − Y_l°‖²/N, where Y_l° keeps all of
-    /// them fixed.
+    /// them fixed. NaN where the two were not told apart.
     double mixer_variance = 0;
     Eigen::MatrixXd by_stream;        ///< (i, j): ‖block (i, j) of X_l‖² / p
     double core_variance = 0;         ///< ‖F_l‖²/p, F_l the p×p Jacobian between pre and post

@@ -266,8 +266,11 @@ void add_distances(report::Page& page, const Validation& v) {
                                known < v.layers.size()
                                    ? fmt::format("; of {} of {} connections", known, v.layers.size())
                                    : ""));
-    page.entry("branches", fmt::format("Σσ² = {:.4g}, of it {:.1f} % by the mixers' own derivative", variance,
-                                       variance > 0 ? 100 * mixer_variance / variance : 0.0));
+    const double share = variance > 0 ? 100 * mixer_variance / variance : 0.0;
+    page.entry("branches", fmt::format("Σσ² = {:.4g}{}", variance,
+                                       std::isnan(share) ? std::string()  // not told apart from the branch
+                                                         : fmt::format(", of it {:.1f} % by the mixers' own derivative",
+                                                                       share)));
 }
 
 Json alignment_json(const Alignment& a) {

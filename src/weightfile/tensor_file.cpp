@@ -36,8 +36,21 @@ std::string_view advice(Bytes file) {
     return "is neither a torch.save file, a TorchScript module nor safetensors";
 }
 
+/// What torch.export.save wrote: one record of it names the program, in older and newer versions.
+bool is_exported_program(const ZipArchive& archive) {
+    const auto& entries = archive.entries();
+    return std::any_of(entries.begin(), entries.end(), [](const auto& entry) {
+        const std::string_view name = entry.name;
+        return name.ends_with("serialized_exported_program.json") || name.ends_with("archive_format") ||
+               (name.ends_with(".json") && name.find("models/") != std::string_view::npos);
+    });
+}
+
 std::string not_torch(const ZipArchive& archive) {
     const auto& entries = archive.entries();
+    if (is_exported_program(archive))
+        return "is an exported program (.pt2), which takes Python to run; validate the model it was made from there: "
+               "import jacobian_spectra as js; model = MyModel(); print(js.validate(model, inputs))";
     if (std::any_of(entries.begin(), entries.end(), [](const auto& entry) { return entry.name.ends_with(".npy"); }))
         return "is a NumPy archive (.npz), not a weight file; `mixer` reads its matrices";
     return "is a zip archive without data.pkl, not a torch.save file";

@@ -57,6 +57,10 @@ def rewritten(source, target, change):
         for name in read.namelist():
             write.writestr(name, change(name, read.read(name)))
 
+layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+with torch.no_grad():  # its fused operation is what is traced then
+    torch.jit.save(torch.jit.trace(layer, torch.randn(1, 3, 8)), folder + 'fused.pt')
+
 for name, module in (('linear', Linear()), ('perceptron', Perceptron(24)), ('across', AcrossBatch()),
                      ('single', Single()), ('named', Named())):
     torch.jit.save(torch.jit.script(module), folder + name + '.pt')
@@ -160,6 +164,12 @@ TEST_F(ScriptModule, OfANewerTorchIsRefusedWithBothVersions) {
                    {"newer.pt: ", "format 4711", "reads up to", TORCH_VERSION});
     expect_refused([] { jacobian::ScriptModule(file("operator")); },
                    {"operator.pt: ", "aten::matmul_of_tomorrow", TORCH_VERSION});
+}
+
+TEST_F(ScriptModule, FusedOperationsWithoutADerivativeAreNamed) {
+    const jacobian::ScriptModule module(file("fused"));
+    expect_refused([&] { module.law(jacobian::drawn_input({1, 3, 8}, 1), {}); },
+                   {"fused.pt: ", "aten::_transformer_encoder_layer_fwd", "without a derivative", "training mode"});
 }
 
 TEST_F(ScriptModule, OtherFilesAndInputsAreRefusedInALine) {

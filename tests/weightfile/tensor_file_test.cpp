@@ -131,6 +131,9 @@ TEST(TensorFile, FilesThatAreNoneOfThese) {
     refused(folder.write("pickle", "\x80\x04N."), {"is a pickle, but not from torch.save"});
     refused(folder.write("npz", tests::zip({{"weight.npy", "x"}})), {"NumPy archive", "`mixer`"});
     refused(folder.write("zip", tests::zip({{"weight", "x"}})), {"zip archive without data.pkl"});
+    for (const auto* const record : {"serialized_exported_program.json", "model/archive_format", "model/models/model.json"})
+        refused(folder.write("program.pt2", tests::zip({{record, "x"}})),
+                {"exported program (.pt2)", "js.validate(model, inputs)"});
     refused(folder.write("npy", "\x93NUMPY\x01"), {"NumPy array", "`mixer`"});
     refused(folder.write("two", tests::zip({{"a/data.pkl", "x"}, {"b/data.pkl", "x"}})), {"two data.pkl"});
 }
