@@ -50,11 +50,9 @@ export function densityLaw(id: string, theory: Theory): Law {
     };
     const cdf = (at: number) => continuous(at) + steps(at);
     const quantile = (u: number): number => {
-        const lowest = Math.min(x[0] ?? Infinity, ...atoms.map((a) => a.x).filter(Number.isFinite));
-        const highest = Math.max(x[count - 1] ?? -Infinity, ...atoms.map((a) => a.x));
-        if (!Number.isFinite(lowest) || cdf(lowest) - (count && lowest === x[0] ? 0 : 1e-15) > u && steps(-Infinity) + below > u)
-            return -Infinity;
-        let low = lowest, high = highest;
+        if (steps(-Infinity) + below >= u) return -Infinity;
+        const places = atoms.map((atom) => atom.x).filter(Number.isFinite).concat(count ? [x[0], x[count - 1]] : []);
+        let low = Math.min(...places), high = Math.max(...places);
         if (cdf(low) >= u) return low;
         for (let k = 0; k < 70 && high - low > 1e-12 * Math.max(1, Math.abs(low)); ++k) {
             const middle = (low + high) / 2;
