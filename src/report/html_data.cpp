@@ -121,14 +121,17 @@ private:
 
 // ---- laws ----------------------------------------------------------------------------------------
 
-/// Places of a curve that are kept: every so many, and all extremes (ends of bands, peaks).
-std::vector<std::size_t> kept_points(const std::vector<double>& y, std::size_t most) {
+/// Places of a curve that are kept: every so many, all extremes, and both sides of every gap between bands.
+std::vector<std::size_t> kept_points(const std::vector<double>& x, const std::vector<double>& y, std::size_t most) {
     std::vector<std::size_t> kept;
-    const std::size_t stride = y.size() / std::max<std::size_t>(most, 1) + 1;
-    for (std::size_t k = 0; k < y.size(); ++k) {
-        const bool inner = k > 0 && k + 1 < y.size();
-        const bool extreme = inner && (y[k] - y[k - 1]) * (y[k + 1] - y[k]) <= 0 && kept.size() < 4 * most;
-        if (!inner || k % stride == 0 || extreme) kept.push_back(k);
+    const std::size_t count = std::min(x.size(), y.size()), stride = count / std::max<std::size_t>(most, 1) + 1;
+    const double usual = count > 1 ? (x[count - 1] - x[0]) / static_cast<double>(count) : 0;
+    const auto is_gap = [&](std::size_t k) { return x[k + 1] - x[k] > 4 * usual; };
+    for (std::size_t k = 0; k < count; ++k) {
+        const bool inner = k > 0 && k + 1 < count, room = kept.size() < 4 * most;
+        const bool extreme = inner && room && (y[k] - y[k - 1]) * (y[k + 1] - y[k]) <= 0;
+        const bool side = inner && room && (is_gap(k) || is_gap(k - 1));
+        if (!inner || k % stride == 0 || extreme || side) kept.push_back(k);
     }
     return kept;
 }
@@ -141,7 +144,7 @@ Json some_of(const std::vector<double>& values, const std::vector<std::size_t>& 
 }
 
 void add_density(Json& object, const Density& density, const Detail& detail) {
-    const auto kept = kept_points(density.density_log, detail.points);
+    const auto kept = kept_points(density.log_s, density.density_log, detail.points);
     object["log_s"] = some_of(density.log_s, kept, detail.digits);
     object["density_log"] = some_of(density.density_log, kept, detail.digits);
     object["cumulative"] = some_of(density.cumulative, kept, detail.digits);
@@ -156,7 +159,7 @@ Json theory_object(const Group& run, const dyson::Theory& theory, const Detail& 
     const Density& density = theory.law.density();
     add_density(object, density, detail);
     if (theory.curve.log_s != density.log_s) {  // a grid that was asked for, or a smoothed curve
-        const auto kept = kept_points(theory.curve.density_log, detail.points);
+        const auto kept = kept_points(theory.curve.log_s, theory.curve.density_log, detail.points);
         object["curve"]["log_s"] = some_of(theory.curve.log_s, kept, detail.digits);
         object["curve"]["density_log"] = some_of(theory.curve.density_log, kept, detail.digits);
     }

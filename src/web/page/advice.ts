@@ -37,7 +37,7 @@ export function worstMixer(trained: Trained): { connection: number; factor: numb
     return { connection, factor, own: singularValues(matrix(mixers, connection))[n - 1], left: whole.filter((s) => s >= 0.1).length, n };
 }
 
-export function advise(trained: Trained, metrics: Record<string, Num> | undefined): Advice[] {
+export function advise(trained: Trained, metrics: Record<string, Num> | undefined, inLogs: Num = null): Advice[] {
     const out: Advice[] = [];
     const a = trained.attributes, failed = text(a, 'verdict') !== 'PASS', reasons = text(a, 'reasons');
     const violates = (name: string) => failed && new RegExp(`(^|\\n)${name}\\b`).test(reasons);
@@ -82,7 +82,7 @@ export function advise(trained: Trained, metrics: Record<string, Num> | undefine
         else if (relative > 0.03 && alone1 !== null)
             out.push({ title: 'One connection is not explained', connection: worst, words: `Connection ${worst + 1} differs from its own prediction by W1 = ${show(alone1, 3)}, the prediction of the whole model by ${show(distance, 3)}. Inspect this connection first.` });
         else if (relative <= 0.03)
-            out.push({ title: 'Theory explains this model', words: `Measured and predicted laws are W1 = ${show(distance, 3)} apart, ${percent(relative)} of the rms singular value. What the prediction says of a changed mixer or branch can be trusted to that accuracy.` });
+            out.push({ title: inLogs !== null && inLogs > 0.3 ? 'Theory explains the values that matter' : 'Theory explains this model', words: (inLogs !== null && inLogs > 0.3 ? `Over ln s the laws differ (${show(inLogs, 3)} in the mean), but only among collapsed values, which are zero for every purpose. ` : '') + `Measured and predicted laws are W1 = ${show(distance, 3)} apart, ${percent(relative)} of the rms singular value. What the prediction says of a changed mixer or branch can be trusted to that accuracy.` });
     }
     if (full && num(full, 'certified') === 0)
         out.push({ title: 'The prediction is not certified', words: `${text(full, 'doubt') || 'No reason is stored.'} The verdict rests on the measurement alone.` });

@@ -27,6 +27,7 @@ export interface ChartOptions {
     y: string;
     xLog?: boolean;
     yLog?: boolean;
+    logged?: boolean;  // coordinates on logarithmic axes are log10 already, of numbers that a double may not hold
     height?: number;
     range: [number, number];
     yRange?: (from: number, to: number) => [number, number];
@@ -42,6 +43,25 @@ export const colourCount = 8;
 
 function css(name: string): string {
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || '#888';
+}
+
+/// 10^x, also where a double cannot hold it.
+export function powerOfTen(x: number): string {
+    return Math.abs(x) < 290 ? show(Math.pow(10, x), 3) : `1e${String(Math.round(x)).replace('-', '−')}`;
+}
+
+/// Ticks of a logarithmic axis, in log10: decades, or round numbers within one.
+function logTicks(from: number, to: number): number[] {
+    const ticks: number[] = [], range = to - from;
+    if (range > 1.2) {
+        const step = Math.ceil(range / 8);
+        for (let k = Math.ceil(from / step) * step; k <= to; k += step) ticks.push(k);
+        return ticks;
+    }
+    const low = Math.pow(10, from), high = Math.pow(10, to), unit = Math.pow(10, Math.floor(Math.log10((high - low) / 4)));
+    const step = [1, 2, 5, 10].map((m) => m * unit).find((m) => (high - low) / m <= 6) ?? high - low;
+    for (let v = Math.ceil(low / step) * step; v <= high; v += step) ticks.push(Math.log10(v));
+    return ticks;
 }
 
 const alive = new Set<Chart>();
@@ -145,10 +165,14 @@ export class Chart {
     private to: number;
     private cursor: number | null = null;
     private anchor: number | null = null;
-    private seen = false;
+    private tx: Place;
+    private ty: Place;
+    private selected: [number, number] | null = null;
 
     constructor(public options: ChartOptions, public series: Series[]) {
-        [this.from, this.to] = options.range;
+        this.tx = this.ty = (v) => v;
+        this.from = this.to = 0;
+        this.scales();
         const help = fresh('keys');
         this.readout = h('p', { class: 'readout', 'aria-live': 'off' }, ' ');
         this.frame = h('div', { class: 'chart', tabindex: 0, role: 'group', 'aria-label': options.name,
@@ -162,14 +186,26 @@ export class Chart {
         this.frame.addEventListener('pointermove', () => this.readout.setAttribute('aria-live', 'off'));
         // Only what can be seen is drawn: a page may have a thousand charts.
         new IntersectionObserver((entries) => {
-            this.seen = entries[entries.length - 1].isIntersecting;
-            if (this.seen && !this.plot) this.create();
+            if (!this.plot && entries[entries.length - 1].isIntersecting) this.create();
         }, { rootMargin: '400px' }).observe(this.element);
         new ResizeObserver(() => {
             const width = this.frame.clientWidth;
-            if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: this.height() });
+            if (!this.plot || width <= 0 || width === this.plot.width) return;
+            this.plot.setSize({ width, height: this.height() });
         }).observe(this.frame);
         alive.add(this);
+    }
+
+    /// From the coordinates of series to those of the plot, which is linear.
+    private scales(keepView = false): void {
+        const log = (on?: boolean): Place => on && !this.options.logged ? (v) => Math.log10(v) : (v) => v;
+        this.tx = log(this.options.xLog);
+        this.ty = log(this.options.yLog);
+        if (!keepView) [this.from, this.to] = this.options.range.map(this.tx) as [number, number];
+    }
+
+    private back(x: number): number {
+        return this.options.xLog && !this.options.logged ? Math.pow(10, x) : x;
     }
 
     private height(): number {
@@ -177,44 +213,44 @@ export class Chart {
     }
 
     private yRange(): [number, number] {
-        if (this.options.yRange) return this.options.yRange(this.from, this.to);
+        if (this.options.yRange) return this.options.yRange(this.back(this.from), this.back(this.to)).map(this.ty) as [number, number];
         let low = Infinity, high = -Infinity;
         for (const series of this.series) {
             if (series.hidden) continue;
             for (const list of series.lower ? [series.y, series.lower] : [series.y])
                 for (let k = 0; k < list.length; ++k) {
-                    const value = list[k], x = series.x[k];
+                    const value = this.ty(list[k]), x = this.tx(series.x[k]);
                     if (!Number.isFinite(value) || x < this.from || x > this.to) continue;
-                    if (this.options.yLog && value <= 0) continue;
                     low = Math.min(low, value);
                     high = Math.max(high, value);
                 }
         }
-        if (low > high) return this.options.yLog ? [0.1, 1] : [0, 1];
-        if (this.options.yLog) return [low / 1.3, high * 1.3];
+        if (low > high) return [0, 1];
         const room = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
-        return [low >= 0 && low < 0.4 * high ? 0 : low - room, high + room];
+        return [!this.options.yLog && low >= 0 && low < 0.4 * high ? 0 : low - room, high + room];
     }
 
     private create(): void {
         const options = this.options, ink = () => css('--ink-2'), rule = () => css('--rule');
         const width = this.frame.clientWidth || 600;
-        const spaced = (values: number[]) => values.map((v) => show(v, 3));
+        // As many decimals as the distance between ticks has.
+        const spaced = (values: number[], step: number) => {
+            const decimals = (String(Number(step.toPrecision(4))).split('.')[1] ?? '').length;
+            return values.map((v) => Math.abs(v) >= 1e6 || step < 1e-4 ? show(v, 4) : v.toFixed(decimals).replace('-', '−'));
+        };
         const axis = (label: string, log: boolean, side: boolean): uPlot.Axis => ({
             label, stroke: ink, labelFont: '13px system-ui, sans-serif', font: '12px system-ui, sans-serif',
             labelSize: 20, size: side ? 58 : 34, gap: 4, space: side ? 34 : 56,
             grid: { stroke: rule, width: 1 }, ticks: { stroke: rule, width: 1, size: 5 },
-            ...(side || !options.whole ? {} : { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 1e5, 1e6] }),
-            values: (_, values) => log ? values.map((v) => {
-                const exponent = Math.log10(v);
-                return v === null || Math.abs(exponent - Math.round(exponent)) > 1e-9 && values.length > 8 ? '' : show(v, 3);
-            }) : spaced(values),
+            ...(log ? { splits: (_: uPlot, _axis: number, from: number, to: number) => logTicks(from, to) }
+                : options.whole && !side ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 1e5, 1e6] } : {}),
+            values: (_, values, _axis, _space, step) => log ? values.map(powerOfTen) : spaced(values, step),
         });
         this.plot = new uPlot({
             width, height: this.height(), legend: { show: false }, padding: [12, 14, 0, 0],
             scales: {
-                x: { time: false, distr: options.xLog ? 3 : 1, range: () => [this.from, this.to] },
-                y: { distr: options.yLog ? 3 : 1, range: () => this.yRange() },
+                x: { time: false, range: () => [this.from, this.to] },
+                y: { range: () => this.yRange() },
             },
             axes: [axis(options.x, !!options.xLog, false), axis(options.y, !!options.yLog, true)],
             series: [{}, { points: { show: false }, paths: () => null }],
@@ -224,7 +260,7 @@ export class Chart {
                 bind: { dblclick: () => () => { this.reset(); return null; } },
             },
             hooks: {
-                draw: [(plot) => this.paint(plot)],
+                draw: [(plot) => { this.paint(plot); this.select(this.selected); }],
                 setCursor: [(plot) => {
                     const left = plot.cursor.left ?? -1;
                     this.say(left < 0 ? null : plot.posToVal(left, 'x'));
@@ -233,9 +269,9 @@ export class Chart {
                     const { left, width: wide } = plot.select;
                     if (wide < 3) return;
                     const from = plot.posToVal(left, 'x'), to = plot.posToVal(left + wide, 'x');
-                    if (options.measured && options.dragMeasures) options.measured(from, to);
+                    if (options.measured && options.dragMeasures) options.measured(this.back(from), this.back(to));
                     else {
-                        plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+                        this.select(this.selected);
                         this.zoom(from, to);
                     }
                 }],
@@ -246,7 +282,7 @@ export class Chart {
 
     private paint(plot: uPlot): void {
         const { ctx } = plot, { left, top, width, height } = plot.bbox, scale = devicePixelRatio;
-        const px = (x: number) => plot.valToPos(x, 'x', true), py = (y: number) => plot.valToPos(y, 'y', true);
+        const px = (x: number) => plot.valToPos(this.tx(x), 'x', true), py = (y: number) => plot.valToPos(this.ty(y), 'y', true);
         ctx.save();
         ctx.beginPath();
         ctx.rect(left, top, width, height);
@@ -268,20 +304,22 @@ export class Chart {
             ctx.setLineDash([]);
             ctx.fillStyle = css('--ink-2');
             ctx.font = `${12 * scale}px system-ui, sans-serif`;
+            ctx.textAlign = 'left';
+            ctx.textBaseline = 'alphabetic';
             const wide = ctx.measureText(mark.label).width, at = px(mark.x) + 5 * scale;
             ctx.fillText(mark.label, at + wide > left + width ? at - wide - 10 * scale : at, top + 14 * scale);
         }
         ctx.restore();
     }
 
-    private say(x: number | null): void {
-        this.cursor = x;
-        if (x === null) { this.readout.textContent = ' '; return; }
-        const parts = this.series.filter((s) => !s.hidden && s.label).map((s) => {
-            const value = s.at ? s.at(x) : show(nearest(s, x));
-            return `${s.label} ${value}`;
-        });
-        this.readout.textContent = `${this.options.showX ? this.options.showX(x) : `${this.options.x} ${show(x)}`}: ${parts.join('; ')}`;
+    private say(at: number | null): void {
+        this.cursor = at;
+        if (at === null) { this.readout.textContent = ' '; return; }
+        const x = this.back(at), power = (on?: boolean) => on && this.options.logged ? powerOfTen : show;
+        const parts = this.series.filter((s) => !s.hidden && s.label).map((s) =>
+            `${s.label} ${s.at ? s.at(x) : power(this.options.yLog)(nearest(s, x))}`);
+        const place = this.options.showX ? this.options.showX(x) : `${this.options.x} ${power(this.options.xLog)(x)}`;
+        this.readout.textContent = `${place}: ${parts.join('; ')}`;
     }
 
     private place(x: number): void {
@@ -291,17 +329,13 @@ export class Chart {
 
     private key(event: KeyboardEvent): void {
         if (!this.plot || event.ctrlKey || event.metaKey || event.altKey) return;
-        const log = !!this.options.xLog;
-        const ahead = (x: number, steps: number) => log ? x * Math.pow(this.to / this.from, steps / 50)
-                                                         : x + (this.to - this.from) * steps / 50;
-        const middle = log ? Math.sqrt(this.from * this.to) : (this.from + this.to) / 2;
-        const at = this.cursor ?? middle;
+        const at = this.cursor ?? (this.from + this.to) / 2;
         if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
-            const x = Math.min(Math.max(ahead(at, event.key === 'ArrowLeft' ? -1 : 1), this.from), this.to);
+            const x = Math.min(Math.max(at + (this.to - this.from) * (event.key === 'ArrowLeft' ? -0.02 : 0.02), this.from), this.to);
             this.readout.setAttribute('aria-live', 'polite');
             if (event.shiftKey && this.options.measured) {
                 this.anchor ??= at;
-                this.options.measured(Math.min(this.anchor, x), Math.max(this.anchor, x));
+                this.options.measured(this.back(Math.min(this.anchor, x)), this.back(Math.max(this.anchor, x)));
             } else this.anchor = null;
             this.place(x);
         } else if (event.key === '+' || event.key === '=') this.scaleBy(0.5);
@@ -312,8 +346,8 @@ export class Chart {
         event.preventDefault();
     }
 
-    /// Shows a part of the axis.
-    zoom(from: number, to: number): void {
+    /// Shows a part of the axis, in coordinates of the plot.
+    private zoom(from: number, to: number): void {
         if (!(to > from)) return;
         this.from = from;
         this.to = to;
@@ -321,28 +355,27 @@ export class Chart {
     }
 
     scaleBy(factor: number): void {
-        const [low, high] = this.options.range;
-        const at = this.cursor !== null && this.cursor > this.from && this.cursor < this.to ? this.cursor
-            : this.options.xLog ? Math.sqrt(this.from * this.to) : (this.from + this.to) / 2;
-        if (this.options.xLog) {
-            this.zoom(Math.max(low, at * Math.pow(this.from / at, factor)), Math.min(high, at * Math.pow(this.to / at, factor)));
-        } else this.zoom(Math.max(low, at - (at - this.from) * factor), Math.min(high, at + (this.to - at) * factor));
+        const [low, high] = this.options.range.map(this.tx);
+        const at = this.cursor !== null && this.cursor > this.from && this.cursor < this.to ? this.cursor : (this.from + this.to) / 2;
+        this.zoom(Math.max(low, at - (at - this.from) * factor), Math.min(high, at + (this.to - at) * factor));
     }
 
     reset(): void {
-        [this.from, this.to] = this.options.range;
+        this.scales();
         this.redraw();
     }
 
     view(): [number, number] {
-        return [this.from, this.to];
+        return [this.back(this.from), this.back(this.to)];
     }
 
     /// Marks a range, or none.
     select(range: [number, number] | null): void {
+        this.selected = range;
         if (!this.plot) return;
-        if (!range) { this.plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false); return; }
-        const left = this.plot.valToPos(range[0], 'x'), right = this.plot.valToPos(range[1], 'x');
+        const [a, b] = (range ?? [0, 0]).map(this.tx);
+        if (!range || b <= this.from || a >= this.to) { this.plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false); return; }
+        const left = this.plot.valToPos(Math.max(a, this.from), 'x'), right = this.plot.valToPos(Math.min(b, this.to), 'x');
         this.plot.setSelect({ left, top: 0, width: right - left, height: this.plot.over.clientHeight }, false);
     }
 
@@ -358,7 +391,7 @@ export class Chart {
         const rebuild = axes.some((key) => key in options && options[key] !== this.options[key]);
         Object.assign(this.options, options);
         this.series = series;
-        if (!keepView) [this.from, this.to] = this.options.range;
+        this.scales(keepView);
         if (rebuild && this.plot) {
             this.plot.destroy();
             this.plot = null;

@@ -83,6 +83,7 @@ export function densitySection(laws: Law[], prefix = ''): HTMLElement {
                      log: [low - 0.04 * (high - low), high + 0.04 * (high - low)] as [number, number] };
     let measured: [number, number] = [...windowRange];  // ln s
     const full = (): [number, number] => view.log ? ranges.log : ranges.s;
+    const peak = h('p', { class: 'note' });
     const shown = () => laws.filter((law) => !hidden.has(law.id));
 
     const chart: Chart = new Chart({
@@ -105,7 +106,16 @@ export function densitySection(laws: Law[], prefix = ''): HTMLElement {
         }
     };
     const redraw = chart.redraw.bind(chart);
-    chart.redraw = () => { build(); redraw(); };
+    chart.redraw = () => {
+        build();
+        redraw();
+        const [a, b] = chart.view();
+        let highest = 0;
+        for (const series of chart.series) if (series.mark === 'line' && !series.hidden)
+            for (let k = 0; k < series.x.length; ++k) if (series.x[k] >= a && series.x[k] <= b && series.y[k] > highest) highest = series.y[k];
+        peak.textContent = !view.cumulative && !view.yLog && highest > chart.options.yRange!(a, b)[1]
+            ? `The highest peak reaches ${show(highest, 3)} and leaves the panel at its top: zoom in, or take a logarithmic height, to see it.` : '';
+    };
     const update = (keep = false) => {
         const unit = view.log ? 'ln s' : 's';
         const range = keep ? chart.view() : full();
@@ -123,7 +133,7 @@ export function densitySection(laws: Law[], prefix = ''): HTMLElement {
     const result = h('tbody');
     const mark = () => {
         const [a, b] = view.log ? measured : [Math.exp(measured[0]), Math.exp(measured[1])];
-        chart.select([Math.max(a, chart.view()[0]), Math.min(b, chart.view()[1])]);
+        chart.select([a, b]);
     };
     const table = () => {
         const [a, b] = measured;
@@ -197,6 +207,7 @@ export function densitySection(laws: Law[], prefix = ''): HTMLElement {
         h('p', { class: 'note' },
           near.length > 0 && `Below s = 0.1: ${near.map((e) => `${e.law.label} ${percent(e.mass)}`).join(', ')}. Over s these pile up at the left edge; ln s spreads them out. `,
           zero.length > 0 && `At s = 0 exactly: ${zero.map((law) => `${law.label} ${percent(law.atoms.find((a) => a.x === -Infinity)!.mass)}`).join(', ')}.`),
+        peak,
         h('h3', {}, 'Shares and quantiles of a range'),
         h('div', { class: 'toolbar' }, labelled('from s =', from), labelled('to s =', to),
           preset('0.75 to 1.25', 0.75, 1.25), preset('below 0.1', 0, 0.1), preset('everything', 0, 2 * largest)),

@@ -29,6 +29,20 @@ function above(values: number[], x: number): number {
     return low;
 }
 
+/// The curve with the ends of the bands, where it is zero.
+function withEdges(theory: Theory): { log_s: number[]; density_log: number[] } {
+    const edges = theory.support.flat().filter((edge): edge is number => edge !== null).sort((a, b) => a - b);
+    // Rounded points may come to lie beyond an edge.
+    const atEdge = (x: number) => {
+        const k = above(edges, x), near = 4e-6 * Math.max(1, Math.abs(x));
+        return edges[k] - x < near || x - edges[k - 1] < near;
+    };
+    const points = theory.log_s.map((x, k): [number, number] => [x, theory.density_log[k]]).filter(([x]) => !atEdge(x));
+    for (const edge of edges) points.push([edge, 0]);
+    points.sort((a, b) => a[0] - b[0]);
+    return { log_s: points.map((p) => p[0]), density_log: points.map((p) => p[1]) };
+}
+
 /// F between grid points is the cubic with the density as its slope.
 export function densityLaw(id: string, theory: Theory): Law {
     const { log_s: x, density_log: d, cumulative } = theory;
@@ -66,7 +80,7 @@ export function densityLaw(id: string, theory: Theory): Law {
         const k = Math.min(above(x, at), count - 1), t = (at - x[k - 1]) / (x[k] - x[k - 1] || 1);
         return k === 0 ? d[0] : d[k - 1] * (1 - t) + d[k] * t;
     };
-    const curve = theory.curve ?? { log_s: x, density_log: d };
+    const curve = theory.curve ?? withEdges(theory);
     return { id, label: theory.name, sample: false, cdf, quantile, density, x: curve.log_s, y: curve.density_log, atoms };
 }
 

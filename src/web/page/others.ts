@@ -10,7 +10,7 @@ const numbers = (source: Block | undefined) => (source?.data ?? []).map((v) => v
 
 export function depthWords(file: ResultFile): string {
     const a = file.depth_limit!.attributes;
-    return `${num(a, 'reached') === 1 ? '' : 'At least '}${text(a, 'limit')} layers keep a share of ${percent(num(a, 'keep'))} of the singular values at or above ${show(num(a, 'above'))}${num(a, 'certified') === 1 ? '.' : '; not certified.'}`;
+    return `${num(a, 'reached') === 1 ? '' : 'At least '}${text(a, 'limit')} ${num(a, 'limit') === 1 ? 'layer keeps' : 'layers keep'} a share of ${percent(num(a, 'keep'))} of the singular values at or above ${show(num(a, 'above'))}${num(a, 'certified') === 1 ? '.' : '; not certified.'}`;
 }
 
 export function depthSections(file: ResultFile): HTMLElement[] {
@@ -41,17 +41,16 @@ export function depthSections(file: ResultFile): HTMLElement[] {
 /// Places are stored as logarithms where an axis is logarithmic.
 function panelChart(panel: Panel): HTMLElement {
     const logX = text(panel.attributes, 'x_scale') === 'log10', logY = text(panel.attributes, 'y_scale') === 'log10';
-    const back = (source: Block | undefined, log: boolean) => numbers(source).map((v) => log ? Math.pow(10, v) : v);
     const marks: Record<string, Mark> = { line: 'line', steps: 'steps', impulses: 'stems', points: 'points', band: 'band' };
     let colour = 0;
-    const series = panel.series.filter((s) => s.x && s.y).map((s): Series => ({ label: text(s.attributes, 'label'), mark: marks[text(s.attributes, 'mark')] ?? 'line', colour: colour++, x: back(s.x, logX), y: back(s.y, logY), lower: s.lower ? back(s.lower, logY) : undefined }));
+    const series = panel.series.filter((s) => s.x && s.y).map((s): Series => ({ label: text(s.attributes, 'label'), mark: marks[text(s.attributes, 'mark')] ?? 'line', colour: colour++, x: numbers(s.x), y: numbers(s.y), lower: s.lower ? numbers(s.lower) : undefined }));
     let low = Infinity, high = -Infinity;
-    for (const s of series) for (const x of s.x) if (Number.isFinite(x) && (!logX || x > 0)) { low = Math.min(low, x); high = Math.max(high, x); }
-    if (!(high > low)) [low, high] = logX ? [0.1, 10] : [low - 1 || -1, low + 1 || 1];
+    for (const s of series) for (const x of s.x) if (Number.isFinite(x)) { low = Math.min(low, x); high = Math.max(high, x); }
+    if (!(high > low)) [low, high] = Number.isFinite(low) ? [low - 1, low + 1] : [0, 1];
     const heading = text(panel.attributes, 'heading');
-    const chart = new Chart({ name: heading || text(panel.attributes, 'y_label'), x: text(panel.attributes, 'x_label'), y: text(panel.attributes, 'y_label'), xLog: logX, yLog: logY, range: [low, high], height: 280 }, series);
+    const chart = new Chart({ name: heading || text(panel.attributes, 'y_label'), x: text(panel.attributes, 'x_label'), y: text(panel.attributes, 'y_label'), xLog: logX, yLog: logY, logged: true, range: [low, high], height: 280 }, series);
     return h('div', { class: 'panel' }, heading && h('h3', {}, heading), chart.element, legend(chart), h('div', { class: 'toolbar' }, chart.buttons()),
-        numbersOf('As a table', () => [['series', 'x', 'y', 'lower'], ...series.flatMap((s) => s.x.map((x, k): (string | number | null)[] => [s.label, x, s.y[k] ?? null, s.lower?.[k] ?? null]))]));
+        numbersOf('As a table', () => [['series', logX ? 'log10 x' : 'x', logY ? 'log10 y' : 'y', 'lower'], ...series.flatMap((s) => s.x.map((x, k): (string | number | null)[] => [s.label, x, s.y[k] ?? null, s.lower?.[k] ?? null]))]));
 }
 
 export function figureSections(file: ResultFile): HTMLElement[] {

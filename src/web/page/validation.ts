@@ -23,7 +23,10 @@ const perConnection: [string, string, string][] = [
 
 export function validationLaws(file: ResultFile): Law[] {
     const laws = file.run ? lawsOf(file.run) : [];
-    for (const law of laws) if (law.id === 'ov') law.label = law.label.replace('operator-valued theory', 'predicted (operator-valued theory)');
+    // A law can have a certified distribution, which was counted, and a density that is not.
+    const counted = num(file.trained?.predictions.full, 'counted_error') !== null;
+    for (const law of laws) if (law.id === 'ov')
+        law.label = law.label.includes('not certified') ? `predicted (density not certified${counted ? '; its metrics are' : ''})` : 'predicted (operator-valued theory)';
     const measured = file.trained?.measured;
     return measured ? [...laws, sampleLaw('measured', 'measured', measured)] : laws;
 }
@@ -31,14 +34,13 @@ export function validationLaws(file: ResultFile): Law[] {
 /// "window is 0.63; required window >= 0.9" and so on, and the advice, before everything else.
 export function verdictSection(file: ResultFile, goTo: (connection: number) => void): HTMLElement {
     const trained = file.trained!, a = trained.attributes, pass = text(a, 'verdict') === 'PASS';
-    const metrics = judged(file), all = advise(trained, metrics);
+    const metrics = judged(file), all = advise(trained, metrics, file.run?.agreement?.ov_measured?.wasserstein1_log ?? null);
     const reasons = text(a, 'reasons').split('\n').filter((line) => line);
     return section('Verdict',
         h('p', { class: `verdict ${pass ? 'good' : 'bad'}` }, h('strong', {}, pass ? 'PASS' : 'FAIL'), pass
             ? `: every requirement is met (${text(a, 'requirements')}).`
             : `: ${reasons.length} of ${text(a, 'requirements').split(',').length} requirements ${reasons.length === 1 ? 'is' : 'are'} not met.`),
         reasons.length > 0 && h('ul', {}, reasons.map((line) => h('li', {}, `${line}.`))),
-        metrics && h('p', {}, `${percent(metrics.window)} of the singular values lie in [0.75, 1.25], ${percent(metrics.collapsed)} have collapsed below 0.1; the largest is ${show(metrics.largest)}.`),
         all.length > 0 && [h('h3', {}, pass ? 'What the numbers say' : 'What to change'), h('ol', { class: 'advice' }, all.map((advice) =>
             h('li', {}, h('strong', {}, `${advice.title}. `), advice.words, advice.connection !== undefined && block(trained.mixers) &&
               [' ', h('button', { type: 'button', class: 'link', onclick: () => goTo(advice.connection!) }, `Show connection ${advice.connection + 1}`)])))],
@@ -120,7 +122,7 @@ export function evolutionSection(files: ResultFile[]): HTMLElement {
     const known = steps.every((s) => s !== null) && new Set(steps).size > 1;
     const order = files.map((_, k) => k).sort((a, b) => (steps[a] ?? a) - (steps[b] ?? b));
     const x = order.map((k, i) => known ? steps[k]! : i + 1);
-    const chart = x.length > 1 ? new Chart({ name: 'Shares against training', x: known ? 'training step' : 'file', y: 'share', range: [x[0], x[x.length - 1]], height: 240, whole: true, yRange: () => [0, 1.03] },
+    const chart = x.length > 1 && known ? new Chart({ name: 'Shares against training', x: known ? 'training step' : 'file', y: 'share', range: [x[0], x[x.length - 1]], height: 240, whole: true, yRange: () => [0, 1.03] },
         (['window', 'collapsed'] as const).map((name, c): Series => ({ label: name === 'window' ? 'in [0.75, 1.25]' : 'below 0.1', mark: 'line', colour: c, dash: c ? [6, 4] : undefined, x, y: order.map((k) => metrics[k]?.[name] ?? NaN) }))) : null;
     return section('All models', chart && [chart.element, legend(chart), numbersOf('Shares as a table', () => [['x', 'in window', 'collapsed'], ...order.map((k, i) => [x[i], metrics[k]?.window ?? null, metrics[k]?.collapsed ?? null])])],
         sortable('Models', [
