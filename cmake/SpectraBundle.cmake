@@ -3,6 +3,8 @@
 #
 # The bundle is ASCII, so that it can be cut anywhere: compilers accept literals of 65536 bytes.
 
+cmake_minimum_required(VERSION 3.25)
+
 set(source "#include \"report/html_bundle.hpp\"\n\nnamespace spectra::report {\n")
 foreach(part IN ITEMS script:page.js style:page.css policy:policy.txt)
     string(REGEX MATCH "^([a-z]+):(.+)$" part "${part}")

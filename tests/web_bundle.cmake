@@ -1,3 +1,5 @@
+cmake_minimum_required(VERSION 3.25)
+
 # Is src/web/bundle made from the sources beside it? cmake -DFOLDER=src/web -P web_bundle.cmake
 # Every file of SHA256SUMS must have its hash, and every source must be in it. scripts/web.sh makes both again.
 

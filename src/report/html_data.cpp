@@ -31,7 +31,7 @@ constexpr std::size_t most_attributes = 200;   // of a group
 constexpr std::size_t most_numbers = 40000;    // of a dataset
 constexpr std::size_t most_values = 16384;     // of a simulated law
 constexpr std::size_t few_runs = 8;            // networks with all their numbers
-constexpr std::size_t few_points = 120, few_values = 256;  // of each of more networks
+constexpr std::size_t few_points = 90, few_values = 128;  // of each of more networks
 constexpr std::size_t most_laws = 2000, most_runs = 10000;  // networks with curves, networks at all
 constexpr std::size_t most_panels = 48, most_series = 64;   // of a figure
 
@@ -40,6 +40,7 @@ struct Detail {
     std::size_t points = most_numbers;  ///< of a curve
     std::size_t values = most_values;   ///< of a sample
     int digits = 9;                     ///< of their numbers
+    bool attributes = true;             ///< all of them, or those that say whether it is certified
 };
 
 /// A number of so many digits, which JSON then writes with no more.
@@ -155,7 +156,15 @@ Json theory_object(const Group& run, const dyson::Theory& theory, const Detail& 
     Json object;
     object["name"] = cut(long_name(source_of(theory.method)));
     object["certificate"] = cut(certificate(theory.summary));
-    object["attributes"] = group.attributes();
+    if (detail.attributes) {
+        object["attributes"] = group.attributes();
+    } else {
+        const auto& summary = theory.summary;
+        object["attributes"] = {{"certified", summary.certified ? 1 : 0},       {"message", cut(summary.message)},
+                                {"points", summary.points},                     {"uncertified", summary.uncertified},
+                                {"mass", number(summary.mass)},                 {"seconds", number(summary.seconds)},
+                                {"tail_exponent", number(theory.law.density().tail_exponent)}};
+    }
     const Density& density = theory.law.density();
     add_density(object, density, detail);
     if (theory.curve.log_s != density.log_s) {  // a grid that was asked for, or a smoothed curve
@@ -256,6 +265,28 @@ void add_design(Json& object, const Group& run) {
     for (const char* name : {"log_s", "density_log_mean", "density_log_std"}) average.add(entry, name);
 }
 
+/// A model without a network that is known: metrics and distances alone.
+Json metrics_alone(const Group& root) {
+    Json object;
+    object["name"] = "";
+    object["network"]["attributes"] = Json::object();
+    object["doubts"] = Json::array();
+    object["noise"] = nullptr;
+    object["metrics"] = Json::object();
+    for (const auto& source : (root / "metrics").children())
+        if (find_source(source)) object["metrics"][source] = (root / "metrics" / source).attributes();
+    const Json distances = (root / "metrics" / "agreement").attributes();
+    constexpr std::string_view ending = "_wasserstein1";
+    for (const auto& [key, value] : distances.items()) {
+        if (!key.ends_with(ending)) continue;
+        const std::string pair = key.substr(0, key.size() - ending.size());
+        for (const char* distance : {"wasserstein1", "wasserstein1_log", "kolmogorov_smirnov"})
+            if (const auto found = distances.find(pair + "_" + distance); find_pair(pair) && found != distances.end())
+                object["agreement"][pair][distance] = *found;
+    }
+    return object;
+}
+
 /// One network: its description, laws, metrics and distances, and the sentences about them.
 Json run_object(const h5::File& file, const StoredRun& stored, const Detail& detail, bool whole, bool laws) {
     const Group group(file, stored.group);
@@ -279,8 +310,8 @@ Json run_object(const h5::File& file, const StoredRun& stored, const Detail& det
         object["theory"][dyson::name(theory.method)] = theory_object(group, theory, detail);
     if (report.simulation) {
         object["simulation"] = sample_object(report.simulation->law, detail);
-        object["simulation"]["attributes"] = (group / "montecarlo").attributes();
-        object["simulation"]["attributes"].erase("fingerprint");
+        if (detail.attributes) object["simulation"]["attributes"] = (group / "montecarlo").attributes();
+        if (detail.attributes) object["simulation"]["attributes"].erase("fingerprint");
     }
     object["metrics"] = Json::object();
     for (const auto& [source, metrics] : report.metrics) object["metrics"][name(source)] = metrics_object(metrics);
@@ -310,7 +341,7 @@ Json runs_object(const h5::File& file, const std::filesystem::path& path) {
     auto stored = stored_runs(file);
     const std::size_t count = stored.size();
     const bool few = count <= few_runs;
-    const Detail detail = few ? Detail{} : Detail{few_points, few_values, 6};
+    const Detail detail = few ? Detail{} : Detail{few_points, few_values, 6, false};
     Json runs = Json::array();
     for (std::size_t k = 0; k < std::min(count, most_runs); ++k) {
         stored[k].file = path;
@@ -445,9 +476,10 @@ Json file_object(const std::filesystem::path& path) {
     if (file.is_group("runs")) {
         object["networks"] = file.children("runs").size();
         object["runs"] = runs_object(file, path);
-    } else if (file.is_group("network") || file.is_group("theory") || file.is_group("montecarlo") ||
-               !file.children("metrics").empty()) {
+    } else if (file.is_dataset("network/sigma2")) {
         object["run"] = run_object(file, {.name = {}, .file = path}, {}, true, true);
+    } else if (!file.children("metrics").empty()) {
+        object["run"] = metrics_alone(root);
     }
     if (file.is_group("trained")) object["trained"] = trained_object(file);
     if (file.is_group("training")) object["training"] = training_object(file);

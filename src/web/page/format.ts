@@ -42,6 +42,11 @@ export function csv(rows: (string | number | null | undefined)[][]): string {
     }).join(',')).join('\n') + '\n';
 }
 
+/// The beginning of a long text, for headings and labels.
+export function brief(content: string, most = 160): string {
+    return content.length > most ? `${content.slice(0, most)}…` : content;
+}
+
 export function words(name: string): string {
     return name.replace(/_/g, ' ');
 }

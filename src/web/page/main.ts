@@ -8,7 +8,7 @@ import { sampleLaw, type Law } from './law';
 import { depthSections, depthWords, figureSections, greenSection } from './others';
 import { runsSections } from './runs';
 import { agreementSection, averageSection, bestMetrics, certificateSection, lawsOf, metricsSection, mixerSection, networkSection, sensitivitySection, simulationWords } from './sections';
-import { percent } from './format';
+import { brief, percent } from './format';
 import { trainingSections, trainingsSection, trainingWords } from './training';
 import { evolutionSection, judged, validationSections } from './validation';
 
@@ -30,7 +30,7 @@ function titleOf(file: ResultFile): string {
 function leadOf(file: ResultFile): string {
     if (file.trained) {
         const metrics = judged(file);
-        return `${text(file.trained.attributes, 'verdict')}: ${percent(metrics?.window)} of the singular values lie in [0.75, 1.25], ${percent(metrics?.collapsed)} have collapsed below 0.1.`;
+        return `${brief(text(file.trained.attributes, 'verdict'), 20)}: ${percent(metrics?.window)} of the singular values lie in [0.75, 1.25], ${percent(metrics?.collapsed)} have collapsed below 0.1.`;
     }
     if (file.training) return trainingWords(file.training).words;
     if (file.depth_limit) return depthWords(file);
@@ -106,13 +106,13 @@ function build(data: PageData): void {
     const main = h('main', { id: 'content' });
     if (data.files.length === 1) {
         const file = data.files[0], lead = leadOf(file);
-        main.append(h('header', {}, h('p', { class: 'kind' }, kinds[file.kind]), h('h1', {}, titleOf(file)), lead && h('p', { class: 'lead' }, lead)), ...sectionsOf(data, file));
+        main.append(h('header', {}, h('p', { class: 'kind' }, kinds[file.kind]), h('h1', {}, brief(titleOf(file))), lead && h('p', { class: 'lead' }, lead)), ...sectionsOf(data, file));
     } else {
         main.append(h('header', {}, h('p', { class: 'kind' }, 'Several results'), h('h1', {}, `${data.files.length} result files`),
-            h('ul', {}, data.files.map((file) => h('li', {}, h('strong', {}, titleOf(file)), `: ${leadOf(file)}`)))), ...together(data));
+            h('ul', {}, data.files.map((file) => h('li', {}, h('strong', {}, brief(titleOf(file))), `: ${leadOf(file)}`)))), ...together(data));
         // Each file by itself is built when it is opened.
         main.append(section('Each file', data.files.map((file) => {
-            const details = h('details', { class: 'file' }, h('summary', {}, `${file.name}: ${titleOf(file)}`));
+            const details = h('details', { class: 'file' }, h('summary', {}, brief(`${file.name}: ${titleOf(file)}`)));
             details.addEventListener('toggle', () => {
                 if (details.open && details.childElementCount === 1) details.append(...sectionsOf(data, file));
             });

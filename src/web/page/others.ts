@@ -3,7 +3,7 @@
 import { Chart, legend, numbersOf, type Mark, type Series } from './chart';
 import { num, text, type Block, type Panel, type ResultFile } from './data';
 import { h, section } from './dom';
-import { percent, show } from './format';
+import { brief, percent, show } from './format';
 import { sortable } from './table';
 
 const numbers = (source: Block | undefined) => (source?.data ?? []).map((v) => v ?? NaN);
@@ -43,12 +43,12 @@ function panelChart(panel: Panel): HTMLElement {
     const logX = text(panel.attributes, 'x_scale') === 'log10', logY = text(panel.attributes, 'y_scale') === 'log10';
     const marks: Record<string, Mark> = { line: 'line', steps: 'steps', impulses: 'stems', points: 'points', band: 'band' };
     let colour = 0;
-    const series = panel.series.filter((s) => s.x && s.y).map((s): Series => ({ label: text(s.attributes, 'label'), mark: marks[text(s.attributes, 'mark')] ?? 'line', colour: colour++, x: numbers(s.x), y: numbers(s.y), lower: s.lower ? numbers(s.lower) : undefined }));
+    const series = panel.series.filter((s) => s.x && s.y).map((s): Series => ({ label: brief(text(s.attributes, 'label'), 80), mark: marks[text(s.attributes, 'mark')] ?? 'line', colour: colour++, x: numbers(s.x), y: numbers(s.y), lower: s.lower ? numbers(s.lower) : undefined }));
     let low = Infinity, high = -Infinity;
     for (const s of series) for (const x of s.x) if (Number.isFinite(x)) { low = Math.min(low, x); high = Math.max(high, x); }
     if (!(high > low)) [low, high] = Number.isFinite(low) ? [low - 1, low + 1] : [0, 1];
-    const heading = text(panel.attributes, 'heading');
-    const chart = new Chart({ name: heading || text(panel.attributes, 'y_label'), x: text(panel.attributes, 'x_label'), y: text(panel.attributes, 'y_label'), xLog: logX, yLog: logY, logged: true, range: [low, high], height: 280 }, series);
+    const heading = brief(text(panel.attributes, 'heading'));
+    const chart = new Chart({ name: heading || text(panel.attributes, 'y_label'), x: brief(text(panel.attributes, 'x_label'), 60), y: brief(text(panel.attributes, 'y_label'), 40), xLog: logX, yLog: logY, logged: true, range: [low, high], height: 280 }, series);
     return h('div', { class: 'panel' }, heading && h('h3', {}, heading), chart.element, legend(chart), h('div', { class: 'toolbar' }, chart.buttons()),
         numbersOf('As a table', () => [['series', logX ? 'log10 x' : 'x', logY ? 'log10 y' : 'y', 'lower'], ...series.flatMap((s) => s.x.map((x, k): (string | number | null)[] => [s.label, x, s.y[k] ?? null, s.lower?.[k] ?? null]))]));
 }

@@ -3,7 +3,7 @@
 import { Chart, legend, numbersOf, type Series } from './chart';
 import { num, row, text, type Block, type ResultFile, type Training } from './data';
 import { choice, fill, h, section, select, slider } from './dom';
-import { show, words } from './format';
+import { brief, show, words } from './format';
 import { sortable } from './table';
 
 const numbers = (source: Block | undefined) => (source?.data ?? []).map((v) => v ?? NaN);
@@ -64,7 +64,7 @@ function diagnosticsSection(training: Training): HTMLElement | null {
         const all = source.data.filter((v): v is number => v !== null);
         const low = all.reduce((m, v) => Math.min(m, v), Infinity), high = all.reduce((m, v) => Math.max(m, v), -Infinity), room = 0.06 * (high - low) || 0.1 * Math.abs(high) || 1;
         const yRange = (): [number, number] => [low - room, high + room];
-        const label = words(name);
+        const label = brief(words(name), 40);
         const left = new Chart({ name: `${label} along the network`, x: 'place along the network', y: label, range: [0.5, places + 0.5], height: 240, whole: true, yRange }, [{ label, mark: places > 40 ? 'line' : 'points', colour: 0, x, y: along(rows - 1) }]);
         const right = rows > 1 ? new Chart({ name: `${label} during training`, x: 'step', y: label, range: [steps[0], steps[rows - 1]], height: 240, whole: true, yRange }, [{ label, mark: 'line', colour: 1, x: steps, y: over(0) }]) : null;
         fill(body, h('p', { class: 'note' }, meanings[name] ?? label), h('div', { class: 'pair' },
@@ -74,7 +74,7 @@ function diagnosticsSection(training: Training): HTMLElement | null {
     };
     const first = ['gate', 'beta', 'effective_rank'].find((name) => training.diagnostics[name]) ?? entries[0][0];
     draw(first);
-    return section('Along the network', h('div', { class: 'toolbar' }, select('Quantity', entries.map(([name]) => [name, words(name)]), first, draw)), body);
+    return section('Along the network', h('div', { class: 'toolbar' }, select('Quantity', entries.map(([name]) => [name, brief(words(name), 60)]), first, draw)), body);
 }
 
 export function trainingSections(training: Training): (HTMLElement | null)[] {
