@@ -8,7 +8,7 @@ run_packages=(cmake g++ ninja-build git
 train_packages=(libtorch-dev)  # for the commands train and validate
 test_packages=("${train_packages[@]}" libgtest-dev libbenchmark-dev python3-h5py python3-torch
     groff-base libopenmpi-dev openmpi-bin doxygen)
-full_packages=(clang clang-tidy libomp-dev mmdebstrap buildah lintian dpkg-dev)  # for ./test --full
+full_packages=(clang clang-tidy libomp-dev mmdebstrap buildah lintian dpkg-dev chromium nodejs npm)  # for ./test --full
 
 # What these packages bring, for systems where they have other names: programs, and headers with
 # the places where they are known to live (relative to the compiler's own search path).

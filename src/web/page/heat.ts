@@ -18,7 +18,7 @@ export function heat(title: string, rows: number[][], largest?: number): HTMLEle
     const top = largest ?? rows.flat().reduce((m, x) => Number.isFinite(x) ? Math.max(m, Math.abs(x)) : m, 0);
     const small = rows.length > 8;
     return h('figure', { class: 'heat' }, h('figcaption', {}, title),
-             h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title },
+             h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Table: ${title}` },
                h('table', { class: small ? 'matrix small' : 'matrix' },
                  h('tbody', {}, rows.map((cells, i) => h('tr', {}, cells.map((value, j) => {
                      const { paper, ink } = colour(value, top);

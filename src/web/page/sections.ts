@@ -45,7 +45,7 @@ export function bestMetrics(run: Run): Metrics | undefined {
 export function metricsSection(data: PageData, columns: Record<string, Metrics>, errors: Record<string, string> = {}): HTMLElement {
     const names = Object.keys(columns);
     return section('Metrics',
-        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Metrics' },
+        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table: metrics' },
           h('table', { class: 'metrics' },
             h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'metric'), names.map((n) => h('th', { scope: 'col', class: 'number' }, sourceNames[n] ?? n)), h('th', { scope: 'col' }, 'definition'))),
             h('tbody', {}, data.metrics.map((metric) => h('tr', {}, h('th', { scope: 'row' }, metric.label),
@@ -76,7 +76,7 @@ export function agreementSection(run: Run): HTMLElement | null {
     return section('What agrees with what',
         h('ul', { class: 'verdicts' }, pairs.filter(([, a]) => a.words).map(([, a]) =>
             h('li', { class: verdict[a.closeness ?? 'differ'] }, a.words))),
-        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Distances between laws' },
+        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table: distances between laws' },
           h('table', {}, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'pair'), distances.map(([, label]) => h('th', { scope: 'col', class: 'number' }, label)))),
             h('tbody', {}, pairs.map(([pair]) => h('tr', {}, h('th', { scope: 'row' }, name(pair)),
               distances.map(([key]) => h('td', { class: 'number' }, words(pair, key)))))))),
@@ -98,7 +98,7 @@ export function certificateSection(run: Run): HTMLElement | null {
             : `Not certified: ${text(a, 'message') || 'no reason is stored'}. ${num(a, 'uncertified') ? `${num(a, 'uncertified')} of ${num(a, 'points')} points are doubtful.` : ''}`;
         return h('div', { class: sound ? 'certificate good' : 'certificate bad' },
             h('h3', {}, `${theory.name}: ${theory.certificate}`), h('p', {}, words),
-            h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Sum rules of the ${theory.name}` },
+            h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Table: Sum rules of the ${theory.name}` },
               h('table', {}, h('thead', {}, h('tr', {}, ['sum rule', 'of the law', 'known exactly'].map((w, k) => h('th', { scope: 'col', class: k ? 'number' : null }, w)))),
                 h('tbody', {}, rules.map(([label, found, exact]) => h('tr', {}, h('th', { scope: 'row' }, label), h('td', { class: 'number' }, found), h('td', { class: 'number' }, exact)))))),
             h('p', { class: 'note' }, `Largest last Newton step ${show(num(a, 'largest_residual'), 2)}, ${show(num(a, 'newton_steps'))} Newton steps, ${show(num(a, 'seconds'), 3)} s.`,
@@ -206,7 +206,7 @@ export function averageSection(data: PageData, run: Run): HTMLElement | null {
     }
     return section('Average over draws of the mixers',
         h('p', {}, `${show(num(average.attributes, 'draws'))} draws, ${show(draws)} certified and kept.`), picture,
-        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Metrics over draws' },
+        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table: metrics over draws' },
           h('table', {}, h('thead', {}, h('tr', {}, ['metric', 'mean ± standard error', 'standard deviation over draws'].map((w, k) => h('th', { scope: 'col', class: k ? 'number' : null }, w)))),
             h('tbody', {}, data.metrics.map((metric) => {
                 const m = num(average.mean, metric.name), s = num(average.std, metric.name);

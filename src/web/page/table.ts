@@ -67,7 +67,7 @@ export function sortable(caption: string, columns: Column[], count: number, chan
                count > 5 && h('span', { class: 'control' }, h('label', { for: filter.id }, 'Filter rows'), filter),
                copyButton('Copy as CSV', () => csv([columns.map((c) => c.heading), ...order.map((k) => columns.map((c) => c.value(k)))])),
                state),
-             h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+             h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Table: ${caption}` },
                h('table', {}, h('caption', {}, caption), h('thead', {}, h('tr', {}, headings)), body)),
              more);
 }

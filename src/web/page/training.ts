@@ -83,7 +83,7 @@ export function trainingSections(training: Training): (HTMLElement | null)[] {
     const facts = Object.entries(a).filter(([key, value]) => !skip.has(key) && !key.startsWith('baseline_') && typeof value === 'number');
     return [
         section('Result', h('p', { class: `verdict ${said.good ? 'good' : 'bad'}` }, said.words),
-            h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Losses' },
+            h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table: losses' },
               h('table', {}, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'predictor'), h('th', { scope: 'col', class: 'number' }, 'validation loss'))),
                 h('tbody', {}, h('tr', {}, h('th', { scope: 'row' }, 'this model'), h('td', { class: 'number', 'data-metric': 'final_val_loss', 'data-value': num(a, 'final_val_loss') ?? '' }, show(num(a, 'final_val_loss'), 5))),
                   training.baselines.map((b) => h('tr', {}, h('th', { scope: 'row' }, b.words), h('td', { class: 'number' }, show(b.value, 5)))))))),

@@ -66,8 +66,8 @@ function predictionsSection(data: PageData, trained: Trained): HTMLElement | nul
               ['certified', (part) => num(trained.predictions[part], 'certified') === 1 ? 'yes' : `no: ${text(trained.predictions[part], 'doubt')}`]);
     return section('Which part explains what',
         h('p', {}, 'Each column predicts the singular values with less than the one before it: branches with their measured singular values, Gaussian branches of the same variance, no branches.'),
-        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Predictions' },
-          h('table', {}, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, ''), parts.map((part) => h('th', { scope: 'col', class: 'number' }, names[part])))),
+        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table: predictions' },
+          h('table', {}, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'quantity'), parts.map((part) => h('th', { scope: 'col', class: 'number' }, names[part])))),
             h('tbody', {}, rows.map(([label, value]) => h('tr', {}, h('th', { scope: 'row' }, label), parts.map((part) => h('td', { class: 'number' }, value(part)))))))));
 }
 
