@@ -66,12 +66,15 @@ function logTicks(from: number, to: number): number[] {
 
 const alive = new Set<Chart>();
 
-/// All charts in the colours of now.
-export function repaint(): void {
-    for (const chart of alive) chart.redraw();
+/// All charts in the colours of now; for paper also those that were not yet seen.
+export function repaint(all = false): void {
+    for (const chart of alive) {
+        if (!chart.element.isConnected) alive.delete(chart);
+        else chart.paintAgain(all);
+    }
 }
 
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => repaint());
 
 type Place = (value: number) => number;
 
@@ -383,6 +386,11 @@ export class Chart {
         if (!this.plot) return;
         this.plot.setData([[this.from, this.to], [1, 1]], true);
         this.plot.redraw(false, true);
+    }
+
+    paintAgain(create: boolean): void {
+        if (create && !this.plot) this.create();
+        else this.redraw();
     }
 
     /// Other series or another kind of axis.

@@ -127,5 +127,5 @@ function build(data: PageData): void {
 
 const source = document.getElementById('data');
 if (source?.textContent) build(JSON.parse(source.textContent) as PageData);
-addEventListener('beforeprint', () => { document.documentElement.classList.add('printing'); repaint(); });
+addEventListener('beforeprint', () => { document.documentElement.classList.add('printing'); repaint(true); });
 addEventListener('afterprint', () => { document.documentElement.classList.remove('printing'); repaint(); });
