@@ -11,7 +11,8 @@ const script = await build({ ...options, entryPoints: ['page/main.ts'], format: 
 const style = await build({ ...options, entryPoints: ['page/style.css'], target: ['chrome100', 'firefox100', 'safari15'] });
 const licence = 'Charts: uPlot, Copyright (c) 2022 Leon Sorokin, MIT licence.';
 const page = {
-    'page.js': `/* ${licence} */\n${script.outputFiles[0].text.trim()}`,
+    // The library's licence goes with every copy, and so with every page.
+    'page.js': `/* ${licence}\n\n${readFileSync('node_modules/uplot/LICENSE', 'utf8').trim()} */\n${script.outputFiles[0].text.trim()}`,
     'page.css': `/* ${licence} */\n${style.outputFiles[0].text.trim()}`,
 };
 const hash = (text, form) => createHash('sha256').update(text).digest(form);
