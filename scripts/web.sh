@@ -4,12 +4,12 @@
 # scripts/web.sh --test PROGRAM also tests pages of PROGRAM's results in Chromium (CHROMIUM names another one).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-cd "$root/src/web"
 case "$#:${1-}" in
     0:) ;;
     2:--test) program=$(realpath -- "$2") ;;
     *) echo "scripts/web.sh [--test PROGRAM]" >&2 && exit 2 ;;
 esac
+cd "$root/src/web"
 for needed in node npm; do
     command -v "$needed" >/dev/null || { echo "$needed is not installed" >&2; exit 2; }
 done

@@ -69,6 +69,14 @@ function panelHeight(laws: Law[], view: View, from: number, to: number, whole: b
         inner = Math.max(inner, ...bars.slice(skip));
     }
     const height = inner > 0.02 * 100 / (to - from) / 100 && inner > 0 ? inner : all;
+    // A peak that is not much higher is shown whole.
+    const start = from + skip * (to - from) / 100;
+    let peak = 0;
+    for (const law of laws) law.x.forEach((log, k) => {
+        const x = view.log ? log : Math.exp(log), y = view.log ? law.y[k] : law.y[k] / x;
+        if (x >= start && x <= to && y > peak) peak = y;
+    });
+    if (peak < 4 * height) return 1.05 * Math.max(peak, 1.09 * height) || 1;
     return height > 0 ? 1.15 * height : 1;
 }
 
