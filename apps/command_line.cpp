@@ -104,9 +104,12 @@ struct CommandLine {
         info->add_flag("--config", info_config, "print the options that made it as a file for --config")
             ->group("Output");
         report = add_command("report", "one HTML page of result files, to look at");
-        report->add_option("FILE.h5", page_request.files, "result files of any command")->type_name("FILE.h5…")->expected(0, 10000);
+        report->add_option("FILE.h5", page_request.files, "result files of any command")
+            ->type_name("FILE.h5…")
+            ->expected(0, 10000);
         const OptionGroup output(*report, "Output");
-        output("--output,--out", "PAGE.html", "", "where it goes [default: FILE.html, or spectra-report.html for several]",
+        output("--output,--out", "PAGE.html", "",
+               "where it goes [default: FILE.html, or spectra-report.html for several]",
                [this](const auto&, const auto& text) { page_request.output = text; });
         output.flag("--force", "replace a file that is no page of these results", page_request.force);
         doctor = add_command("doctor", "what is installed, whether it works, what to install");

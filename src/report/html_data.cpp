@@ -25,13 +25,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Limits of a page.
-constexpr std::size_t longest_text = 4000;     // characters of a text …
-constexpr std::size_t longest_command = 20000;  // … and of a command
-constexpr std::size_t most_attributes = 200;   // of a group
-constexpr std::size_t most_numbers = 40000;    // of a dataset
-constexpr std::size_t most_values = 16384;     // of a simulated law
-constexpr std::size_t few_runs = 8;            // networks with all their numbers
-constexpr std::size_t few_points = 90, few_values = 128;  // of each of more networks
+constexpr std::size_t longest_text = 4000;                  // characters of a text …
+constexpr std::size_t longest_command = 20000;              // … and of a command
+constexpr std::size_t most_attributes = 200;                // of a group
+constexpr std::size_t most_numbers = 40000;                 // of a dataset
+constexpr std::size_t most_values = 16384;                  // of a simulated law
+constexpr std::size_t few_runs = 8;                         // networks with all their numbers
+constexpr std::size_t few_points = 90, few_values = 128;    // of each of more networks
 constexpr std::size_t most_laws = 2000, most_runs = 10000;  // networks with curves, networks at all
 constexpr std::size_t most_panels = 48, most_series = 64;   // of a figure
 
@@ -47,7 +47,8 @@ struct Detail {
 double rounded(double value, int digits) {
     if (!std::isfinite(value) || value == 0) return value;
     char text[40];
-    const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, digits - 1).ptr;
+    const auto end =
+        std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, digits - 1).ptr;
     double result = value;
     std::from_chars(text, end, result);
     return result;
@@ -56,7 +57,8 @@ double rounded(double value, int digits) {
 std::string cut(const std::string& text, std::size_t most = longest_text) {
     if (text.size() <= most) return printable(text, Lines::keep);
     std::size_t end = most;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // not within a character
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+        --end;  // not within a character
     return printable(text.substr(0, end), Lines::keep) + fmt::format("… ({} bytes)", text.size());
 }
 
@@ -86,9 +88,12 @@ public:
         for (const auto& name : file_.attributes(path_)) {
             if (object.size() >= most_attributes) break;
             const std::string key = cut(name, 200);
-            if (const auto text = file_.string_attribute(path_, name)) object[key] = cut(*text);
-            else if (const auto whole = file_.integer_attribute(path_, name)) object[key] = *whole;
-            else if (const auto value = file_.double_attribute(path_, name)) object[key] = number(*value);
+            if (const auto text = file_.string_attribute(path_, name))
+                object[key] = cut(*text);
+            else if (const auto whole = file_.integer_attribute(path_, name))
+                object[key] = *whole;
+            else if (const auto value = file_.double_attribute(path_, name))
+                object[key] = number(*value);
         }
         return object;
     }
@@ -103,7 +108,8 @@ public:
         h5::Shape shape;
         auto values = doubles(name, shape);
         if (values.empty() || shape.empty()) return;
-        const std::size_t row = values.size() / shape.front(), kept = std::min(shape.front(), most / std::max<std::size_t>(row, 1));
+        const std::size_t row = values.size() / shape.front(),
+                          kept = std::min(shape.front(), most / std::max<std::size_t>(row, 1));
         if (kept == 0) return;
         Json& entry = object[name];
         entry["of"] = shape.front();
@@ -123,9 +129,11 @@ private:
 // ---- laws ----------------------------------------------------------------------------------------
 
 /// Places of a curve that are kept: every so many, all extremes, and both sides of every gap between bands.
-std::vector<std::size_t> kept_points(const std::vector<double>& x, const std::vector<double>& y, std::size_t most) {
+std::vector<std::size_t> kept_points(const std::vector<double>& x, const std::vector<double>& y,
+                                     std::size_t most) {
     std::vector<std::size_t> kept;
-    const std::size_t count = std::min(x.size(), y.size()), stride = count / std::max<std::size_t>(most, 1) + 1;
+    const std::size_t count = std::min(x.size(), y.size()),
+                      stride = count / std::max<std::size_t>(most, 1) + 1;
     const double usual = count > 1 ? (x[count - 1] - x[0]) / static_cast<double>(count) : 0;
     const auto is_gap = [&](std::size_t k) { return x[k + 1] - x[k] > 4 * usual; };
     for (std::size_t k = 0; k < count; ++k) {
@@ -160,9 +168,12 @@ Json theory_object(const Group& run, const dyson::Theory& theory, const Detail& 
         object["attributes"] = group.attributes();
     } else {
         const auto& summary = theory.summary;
-        object["attributes"] = {{"certified", summary.certified ? 1 : 0},       {"message", cut(summary.message)},
-                                {"points", summary.points},                     {"uncertified", summary.uncertified},
-                                {"mass", number(summary.mass)},                 {"seconds", number(summary.seconds)},
+        object["attributes"] = {{"certified", summary.certified ? 1 : 0},
+                                {"message", cut(summary.message)},
+                                {"points", summary.points},
+                                {"uncertified", summary.uncertified},
+                                {"mass", number(summary.mass)},
+                                {"seconds", number(summary.seconds)},
                                 {"tail_exponent", number(theory.law.density().tail_exponent)}};
     }
     const Density& density = theory.law.density();
@@ -175,7 +186,8 @@ Json theory_object(const Group& run, const dyson::Theory& theory, const Detail& 
     object["support"] = Json::array();
     object["atoms"] = Json::array();
     for (std::size_t k = 0; k < std::min(density.support.size(), most_numbers / 8); ++k)
-        object["support"].push_back({number(density.support[k].log_lower), number(density.support[k].log_upper)});
+        object["support"].push_back(
+            {number(density.support[k].log_lower), number(density.support[k].log_upper)});
     for (std::size_t k = 0; k < std::min(density.atoms.size(), most_numbers / 8); ++k)
         object["atoms"].push_back({number(density.atoms[k].log_place), density.atoms[k].mass});
     object["mass_below"] = number(density.mass_below);
@@ -191,10 +203,12 @@ Json sample_object(const Spectrum& law, const Detail& detail) {
         object["exact"] = true;
     } else if (!law.empty()) {
         for (std::size_t k = 0; k < detail.values; ++k)
-            values.push_back(law.log_quantile((static_cast<double>(k) + 0.5) / static_cast<double>(detail.values)));
+            values.push_back(
+                law.log_quantile((static_cast<double>(k) + 0.5) / static_cast<double>(detail.values)));
         object["exact"] = false;
     }
-    const auto zeros = std::count_if(values.begin(), values.end(), [](double x) { return !std::isfinite(x); });
+    const auto zeros =
+        std::count_if(values.begin(), values.end(), [](double x) { return !std::isfinite(x); });
     std::erase_if(values, [](double x) { return !std::isfinite(x); });
     object["zeros"] = zeros;
     object["log_values"] = numbers(values, std::min(detail.digits, 8));
@@ -243,12 +257,14 @@ Json network_object(const Group& run, bool whole) {
     group.add(object, "sigma2");
     if (!whole) return object;
     group.add(object, "mixers");
-    for (const char* name : {"sigma_w2", "preactivation_variance", "pre", "post", "weights"}) group.add(object, name);
+    for (const char* name : {"sigma_w2", "preactivation_variance", "pre", "post", "weights"})
+        group.add(object, name);
     return object;
 }
 
 void add_design(Json& object, const Group& run) {
-    const Group sensitivity = run / "theory" / "ov" / "sensitivity", average = run / "theory" / "ov" / "average";
+    const Group sensitivity = run / "theory" / "ov" / "sensitivity",
+                average = run / "theory" / "ov" / "average";
     for (const auto& metric : metric_names) {
         const Group group = sensitivity / metric.name;
         if (!group.exists()) continue;
@@ -281,7 +297,8 @@ Json metrics_alone(const Group& root) {
         if (!key.ends_with(ending)) continue;
         const std::string pair = key.substr(0, key.size() - ending.size());
         for (const char* distance : {"wasserstein1", "wasserstein1_log", "kolmogorov_smirnov"})
-            if (const auto found = distances.find(pair + "_" + distance); find_pair(pair) && found != distances.end())
+            if (const auto found = distances.find(pair + "_" + distance);
+                find_pair(pair) && found != distances.end())
                 object["agreement"][pair][distance] = *found;
     }
     return object;
@@ -297,7 +314,8 @@ Json run_object(const h5::File& file, const StoredRun& stored, const Detail& det
         object["network"] = network_object(group, false);
         object["doubts"] = run.doubts;
         object["noise"] = number(run.noise);
-        for (const auto& [source, metrics] : run.metrics) object["metrics"][name(source)] = metrics_object(metrics);
+        for (const auto& [source, metrics] : run.metrics)
+            object["metrics"][name(source)] = metrics_object(metrics);
         for (const auto& [pair, agreement] : run.agreement)
             object["agreement"][name(pair)]["wasserstein1"] = number(agreement.wasserstein1);
         return object;
@@ -314,7 +332,8 @@ Json run_object(const h5::File& file, const StoredRun& stored, const Detail& det
         if (detail.attributes) object["simulation"]["attributes"].erase("fingerprint");
     }
     object["metrics"] = Json::object();
-    for (const auto& [source, metrics] : report.metrics) object["metrics"][name(source)] = metrics_object(metrics);
+    for (const auto& [source, metrics] : report.metrics)
+        object["metrics"][name(source)] = metrics_object(metrics);
     add_agreement(object, report);
     object["answer"] = answer(report);
     const Run run = read_run(file, stored);
@@ -330,7 +349,8 @@ std::vector<StoredRun> stored_runs(const h5::File& file) {
     std::vector<std::string> names;
     // The summary has the order that was asked for.
     if (file.is_dataset("summary")) names = file.read_texts("summary", "name");
-    std::erase_if(names, [&](const std::string& name) { return name.empty() || !file.is_group("runs/" + name); });
+    std::erase_if(names,
+                  [&](const std::string& name) { return name.empty() || !file.is_group("runs/" + name); });
     if (names.empty()) names = file.children("runs");
     std::vector<StoredRun> runs;
     for (const auto& name : names) runs.push_back({name, {}, "runs/" + name});
@@ -363,8 +383,11 @@ Json row_quantiles(const Group& group, const std::string& name) {
         std::sort(row.begin(), row.end());
         Json quantiles = Json::array();
         for (const double u : {0.0, 0.1, 0.5, 0.9, 1.0})
-            quantiles.push_back(row.empty() ? Json(nullptr)
-                                            : number(rounded(row[static_cast<std::size_t>(u * static_cast<double>(row.size() - 1))], 7)));
+            quantiles.push_back(
+                row.empty()
+                    ? Json(nullptr)
+                    : number(rounded(row[static_cast<std::size_t>(u * static_cast<double>(row.size() - 1))],
+                                     7)));
         rows.push_back(std::move(quantiles));
     }
     return rows;
@@ -374,11 +397,12 @@ Json trained_object(const h5::File& file) {
     const Group group(file, "trained");
     Json object;
     object["attributes"] = group.attributes();
-    for (const char* name : {"mixers", "composite_products", "branch_stream_variance"}) group.add(object, name, 6);
+    for (const char* name : {"mixers", "composite_products", "branch_stream_variance"})
+        group.add(object, name, 6);
     for (const char* name :
-         {"pre", "post", "row_sums", "column_sums", "spectral_norms", "orthogonality_defects", "identity_distances",
-          "composite_column_sums", "composite_spectral_norms", "branch_variance", "branch_mixer_share",
-          "branch_core_variance", "layer_wasserstein1"})
+         {"pre", "post", "row_sums", "column_sums", "spectral_norms", "orthogonality_defects",
+          "identity_distances", "composite_column_sums", "composite_spectral_norms", "branch_variance",
+          "branch_mixer_share", "branch_core_variance", "layer_wasserstein1"})
         group.add(object, name);
     if (group.has("layer_singular_values"))
         object["layer_quantiles"] = row_quantiles(group, "layer_singular_values");
@@ -400,7 +424,8 @@ Json training_object(const h5::File& file) {
     object["baselines"] = Json::array();
     for (const auto& name : baseline_names())
         if (const auto value = file.double_attribute("training", "baseline_" + name))
-            object["baselines"].push_back({{"name", name}, {"words", baseline_words(name)}, {"value", number(*value)}});
+            object["baselines"].push_back(
+                {{"name", name}, {"words", baseline_words(name)}, {"value", number(*value)}});
     for (const char* name : {"step", "loss", "val_loss", "learning_rate", "gradient_norm"})
         group.add(object, name, 7, 10000);
     object["diagnostics"] = Json::object();

@@ -16,7 +16,8 @@ std::filesystem::path page_of(const PageRequest& request) {
     return std::filesystem::path(request.files.front()).replace_extension(".html");
 }
 
-void check_page(const std::filesystem::path& path, const std::vector<std::filesystem::path>& results, bool force) {
+void check_page(const std::filesystem::path& path, const std::vector<std::filesystem::path>& results,
+                bool force) {
     std::error_code ignored;
     const auto refuse = [&](const char* what) {
         throw std::invalid_argument(fmt::format("`output`: {}: {}", path.string(), what));
@@ -26,7 +27,8 @@ void check_page(const std::filesystem::path& path, const std::vector<std::filesy
     if (!std::filesystem::is_directory(folder, ignored)) refuse("no such folder");
     if (std::filesystem::is_directory(path, ignored)) refuse("is a folder");
     if (force) return;
-    if (std::filesystem::is_symlink(path, ignored)) refuse("is a symbolic link; use another `output`, or `force`");
+    if (std::filesystem::is_symlink(path, ignored))
+        refuse("is a symbolic link; use another `output`, or `force`");
     if (std::filesystem::exists(path, ignored) && !report::is_page_of(path, results))
         refuse("exists and is no page of these results; use another `output`, or `force`");
 }

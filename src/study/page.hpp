@@ -11,9 +11,9 @@ namespace spectra::study {
 
 /// Which page.
 struct PageRequest {
-    std::vector<std::string> files;    ///< result files
+    std::vector<std::string> files;     ///< result files
     std::optional<std::string> output;  ///< nothing: FILE.html beside the only file, else spectra-report.html
-    bool force = false;                ///< replaces any file
+    bool force = false;                 ///< replaces any file
 };
 
 /// Writes one HTML file of all of them and returns its name. A page of result files of the same names is replaced,

@@ -28,7 +28,8 @@ protected:
         const auto result = run(words);
         EXPECT_EQ(result.status, 2) << result.err;
         for (const auto& fragment : fragments)
-            EXPECT_NE(result.err.find(fragment), std::string::npos) << fragment << " is not in " << result.err;
+            EXPECT_NE(result.err.find(fragment), std::string::npos)
+                << fragment << " is not in " << result.err;
     }
     std::string read(const std::string& name) const {
         std::ostringstream text;
@@ -93,15 +94,18 @@ TEST_F(ReportCommand, APageIsAPlotThatNeedsNoOtherProgram) {
 }
 
 TEST_F(ReportCommand, CompareWritesOnePageForBothAxes) {
-    const auto result = run({"compare", "--mixers", "identity,cayley", "--depths", "1,2", "--samples", "2", "--plot", "html",
-                             "--table", "none", "--out", "c"});
+    const auto result = run({"compare", "--mixers", "identity,cayley", "--depths", "1,2", "--samples", "2",
+                             "--plot", "html", "--table", "none", "--out", "c"});
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_NE(result.out.find("wrote c.html"), std::string::npos) << result.out;
     EXPECT_EQ(folder_.entries(), 2U);
 }
 
 TEST_F(ReportCommand, OtherCommandsDrawPagesToo) {
-    EXPECT_EQ(run({"depth-limit", "--mixer", "bistochastic", "--max-depth", "4", "--plot", "html", "--out", "d"}).status, 0);
+    EXPECT_EQ(
+        run({"depth-limit", "--mixer", "bistochastic", "--max-depth", "4", "--plot", "html", "--out", "d"})
+            .status,
+        0);
     EXPECT_NE(read("d.html").find("\"depth_limit\""), std::string::npos);
 }
 

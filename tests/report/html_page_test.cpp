@@ -91,10 +91,12 @@ TEST_F(HtmlPage, HasTheNumbersOfTheFile) {
 
 TEST_F(HtmlPage, SaysTheSentencesOfTheTerminal) {
     const auto run = data(write(tests::collapsed_report()))["run"];
-    EXPECT_EQ(run["answer"].get<std::string>().substr(0, 31), "Most gradient directions vanish") << run["answer"];
+    EXPECT_EQ(run["answer"].get<std::string>().substr(0, 31), "Most gradient directions vanish")
+        << run["answer"];
     EXPECT_EQ(run["agreement"]["ov_montecarlo"]["closeness"], "agree");
     EXPECT_EQ(run["agreement"]["ov_scalar"]["closeness"], "differ");
-    EXPECT_NE(run["agreement"]["ov_scalar"]["words"].get<std::string>().find("differ: W1 = "), std::string::npos);
+    EXPECT_NE(run["agreement"]["ov_scalar"]["words"].get<std::string>().find("differ: W1 = "),
+              std::string::npos);
 }
 
 TEST_F(HtmlPage, CountsZerosAndKeepsAtoms) {
@@ -134,7 +136,8 @@ TEST_F(HtmlPage, AGridKeepsItsOrderAndThinsItsCurves) {
     EXPECT_EQ(file["runs"][0]["name"], "net9");
     EXPECT_EQ(file["runs"][0]["network"]["attributes"]["mixer"], "mixer9");
     EXPECT_EQ(file["runs"][0]["simulation"]["log_values"].size(), 128U);
-    EXPECT_EQ(file["runs"][3]["metrics"]["ov"]["window"].get<double>(), report.runs[3].metrics[0].second.window);
+    EXPECT_EQ(file["runs"][3]["metrics"]["ov"]["window"].get<double>(),
+              report.runs[3].metrics[0].second.window);
 }
 
 TEST_F(HtmlPage, HostileTextStaysDataAndIsCut) {

@@ -415,16 +415,16 @@ export class Chart {
     }
 }
 
-/// Names of the series; each can be switched off.
-export function legend(chart: Chart, changed?: () => void): HTMLElement {
+/// Names of the series; each can be switched off, by `toggle` where the series are made anew.
+export function legend(chart: Chart, toggle?: (label: string, on: boolean) => void): HTMLElement {
     const items = chart.series.filter((s) => s.label);
     return h('fieldset', { class: 'legend' }, h('legend', {}, 'Series'), items.map((series) => {
         const id = fresh('series');
         const box = h('input', { type: 'checkbox', id, checked: !series.hidden });
         box.addEventListener('change', () => {
+            if (toggle) toggle(series.label, box.checked);
             for (const other of chart.series) if (other.label === series.label) other.hidden = !box.checked;
             chart.redraw();
-            changed?.();
         });
         const swatch = h('span', { class: `swatch ${series.mark}${series.dash ? ' dashed' : ''} k${series.colour % colourCount}`, 'aria-hidden': 'true' });
         return h('span', {}, box, h('label', { for: id }, swatch, series.label));

@@ -199,19 +199,9 @@ export function densitySection(laws: Law[], prefix = ''): HTMLElement {
           choice('Dragging', [['measure', 'measures a range'], ['zoom', 'zooms']], 'measure', (v) => { chart.options.dragMeasures = v === 'measure'; }),
           chart.buttons()),
         chart.element,
-        (() => {
-            const box = legend(chart);
-            box.addEventListener('change', () => {
-                for (const law of laws) {
-                    const series = chart.series.find((s) => s.label === law.label);
-                    if (series?.hidden) hidden.add(law.id);
-                    else hidden.delete(law.id);
-                }
-                chart.redraw();
-                mark();
-            });
-            return box;
-        })(),
+        legend(chart, (label, on) => {
+            for (const law of laws) if (law.label === label) hidden[on ? 'delete' : 'add'](law.id);
+        }),
         h('p', { class: 'note' },
           near.length > 0 && `Below s = 0.1: ${near.map((e) => `${e.law.label} ${percent(e.mass)}`).join(', ')}. Over s these pile up at the left edge; ln s spreads them out. `,
           zero.length > 0 && `At s = 0 exactly: ${zero.map((law) => `${law.label} ${percent(law.atoms.find((a) => a.x === -Infinity)!.mass)}`).join(', ')}.`),
