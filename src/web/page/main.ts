@@ -18,7 +18,7 @@ const kinds: Record<ResultFile['kind'], string> = {
 };
 
 function titleOf(file: ResultFile): string {
-    if (file.trained) return text(file.trained.attributes, 'model') || text(file.trained.attributes, 'file') || file.name;
+    if (file.trained) return text(file.trained.attributes, 'model') || text(file.trained.attributes, 'file').split('/').pop() || file.name;
     if (file.training) return `${text(file.training.attributes, 'architecture')} on ${text(file.training.attributes, 'task')}: ${text(file.training.attributes, 'model')}`;
     if (file.depth_limit) return text(file.depth_limit.attributes, 'title') || file.name;
     if (file.figure) return text(file.figure.attributes, 'title') || file.name;
