@@ -19,6 +19,7 @@
 #include "sweep.hpp"
 #include "values.hpp"
 #include "study/analysis.hpp"
+#include "study/page.hpp"
 #include "study/version.hpp"
 
 #include <fmt/format.h>
@@ -47,6 +48,7 @@ struct CommandLine {
     study::FigureRequest figure_request;
     TrainRequest train_request;
     study::ValidateRequest validate_request;
+    study::PageRequest page_request;
     std::string info_file, shell, page;
     std::optional<std::string> config;  ///< a file of options
     bool info_config = false, doctor_json = false;
@@ -59,6 +61,7 @@ struct CommandLine {
     CLI::App* train = nullptr;
     CLI::App* validate = nullptr;
     CLI::App* info = nullptr;
+    CLI::App* report = nullptr;
     CLI::App* doctor = nullptr;
     CLI::App* completion = nullptr;
     CLI::App* man = nullptr;
@@ -100,6 +103,15 @@ struct CommandLine {
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
         info->add_flag("--config", info_config, "print the options that made it as a file for --config")
             ->group("Output");
+        report = add_command("report", "one HTML page of result files, to look at");
+        report->add_option("FILE.h5", page_request.files, "result files of any command")
+            ->type_name("FILE.h5…")
+            ->expected(0, 10000);
+        const OptionGroup output(*report, "Output");
+        output("--output,--out", "PAGE.html", "",
+               "where it goes [default: FILE.html, or spectra-report.html for several]",
+               [this](const auto&, const auto& text) { page_request.output = text; });
+        output.flag("--force", "replace a file that is no page of these results", page_request.force);
         doctor = add_command("doctor", "what is installed, whether it works, what to install");
         OptionGroup(*doctor, "Output").flag("--json", "print one JSON object and nothing else", doctor_json);
         completion = add_command("completion", "print a shell completion script");
@@ -226,6 +238,10 @@ int dispatch(CommandLine& line, const study::Invocation& invocation, char** argu
         if (line.info_file.empty())
             throw std::invalid_argument("info: no file given; use spectra info FILE.h5");
         return line.info_config ? info_config(line.info_file, line.app) : info(line.info_file);
+    }
+    if (line.report->parsed()) {
+        print(fmt::format("wrote {}\n", printable(study::write_page(line.page_request))));
+        return done;
     }
     if (line.doctor->parsed()) return doctor(line.doctor_json);
     if (line.completion->parsed()) {

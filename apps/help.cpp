@@ -127,7 +127,7 @@ const std::vector<FrequentOptions>& frequent_options() {
           {"--device NAME", "auto, cpu or cuda [default: auto]"}}},
         {"Output",
          {{"--out STEM", "name of the files, without .h5 and .png"},
-          {"--plot LIST", "png, svg, pdf or none [default: png]"},
+          {"--plot LIST", "png, svg, pdf, html or none [default: png]"},
           {"--json", "print JSON instead of a page"}}},
         {"About",
          {{"--help-all", "all options, examples and exit statuses"}, {"--version", "version, git commit and features"}}},
@@ -204,6 +204,7 @@ std::vector<Entry> examples(const CLI::App& app) {
         {"spectra validate model.safetensors --require \"norm<=1.05\"",
          "the mixers of a weight file; exit status 1 if they fail"},
         {"spectra info run1.h5", "describes a result file"},
+        {"spectra report run1.h5", "a page to look at, run1.html; several files share one page"},
         {"spectra doctor", "what works on this machine, and what to install; for reports of problems as well"},
         {"spectra man | man -l -", "the manual page, if it is not installed"},
     };

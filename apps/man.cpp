@@ -43,7 +43,7 @@ const std::vector<Entry> environment{
 
 const std::vector<Entry> files{
     {"STEM.h5", "all results of a run, in HDF5; --out sets STEM. spectra info describes the file"},
-    {"STEM.png, STEM.svg, STEM.pdf", "figures, see --plot"},
+    {"STEM.png, STEM.svg, STEM.pdf, STEM.html", "figures and pages, see --plot and report"},
     {"STEM.md, STEM.csv, STEM.tex", "tables of compare; sweep and train write STEM.csv"},
     {"STEM.parts", "sweep: finished networks, until all are"},
     {"STEM.ckpt, STEM.ckpt.previous", "train: the last two checkpoints, as torch.save writes them"},

@@ -68,9 +68,9 @@ public:
 
     /// --plot: formats of figures, or none.
     void plot(std::vector<std::string>& target) const {
-        (*this)("--plot", "png,svg,pdf|none", "png", "figures to draw",
+        (*this)("--plot", "png,svg,pdf,html|none", "png", "figures to draw; html: a page to look at",
                 [&target](const std::string& name, const std::string& text) {
-                    target = to_choices(name, text, {"png", "svg", "pdf"});
+                    target = to_choices(name, text, {"png", "svg", "pdf", "html"});
                 });
     }
 

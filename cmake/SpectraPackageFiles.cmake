@@ -24,6 +24,15 @@ string(STRIP "${licence}" licence)
 string(REGEX REPLACE "\n\n" "\n.\n" licence "${licence}")
 string(REGEX REPLACE "\n" "\n " licence "${licence}")
 
+# The chart library in HTML pages.
+file(READ "${CPACK_SPECTRA_SOURCE_DIR}/src/web/bundle/LICENSE-uPlot" charts)
+string(REGEX MATCH "Copyright \\(c\\) ([^\n]*)\n" line "${charts}")
+set(charts_owner "${CMAKE_MATCH_1}")
+string(REGEX REPLACE "^.*${CMAKE_MATCH_1}\n" "" charts "${charts}")
+string(STRIP "${charts}" charts)
+string(REGEX REPLACE "\n\n" "\n.\n" charts "${charts}")
+string(REGEX REPLACE "\n" "\n " charts "${charts}")
+
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     string(TOUPPER "${component}" upper)
     set(name "${CPACK_DEBIAN_${upper}_PACKAGE_NAME}")
@@ -31,7 +40,8 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     set(folder "${top}/share/doc/${name}")
     file(WRITE "${folder}/copyright"
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
-        "Upstream-Name: spectra\n\nFiles: *\nCopyright: ${owner}\nLicense: BSD-3-Clause\n ${licence}\n")
+        "Upstream-Name: spectra\n\nFiles: *\nCopyright: ${owner}\nLicense: BSD-3-Clause\n ${licence}\n\n"
+        "Files: src/web/bundle/*\nCopyright: ${charts_owner}\nLicense: Expat\n ${charts}\n")
     file(WRITE "${folder}/changelog"
         "${CPACK_PACKAGE_NAME} (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n"
         "  * Release ${CPACK_PACKAGE_VERSION}.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${date}\n")

@@ -5,6 +5,7 @@
 #include "console.hpp"
 #include "exit_status.hpp"
 #include "interrupt.hpp"
+#include "study/draw.hpp"
 #include "study/output_files.hpp"
 #include "train/host_threads.hpp"
 #include "train/model_description.hpp"
@@ -221,15 +222,12 @@ int train_models(const TrainRequest& r, const study::Invocation& invocation) {
         reports.push_back(std::move(trained));
         const auto& report = reports.back();
         std::vector<std::string> written{stem(seed) + ".ckpt", stem(seed) + ".h5", stem(seed) + ".csv"};
-        for (const auto& figure : output_files(stem(seed), figures_of(r)).figures) {
-            try {
-                plot::render(training_figure(report), figure);
-                written.push_back(figure.string());
-            } catch (const std::runtime_error& error) {
-                print_error(error.what());
-                status = not_finished;
-                break;
-            }
+        try {
+            if (const auto figures = output_files(stem(seed), figures_of(r)).figures; !figures.empty())
+                study::render_all(training_figure(report), figures, written);
+        } catch (const std::runtime_error& error) {
+            print_error(error.what());
+            status = not_finished;
         }
         objects.push_back(training_json(report));
         objects.back()["files"] = written;

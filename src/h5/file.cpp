@@ -261,12 +261,14 @@ bool File::link_exists(const std::string& path) const {
         if (begin == std::string::npos) break;
         end = std::min(path.find('/', begin), path.size());
         const std::string prefix = path.substr(0, end);
+        if (found_.contains(prefix)) continue;
         if (H5Lexists(handle_.get(), prefix.c_str(), inside()) <= 0) return false;
         H5L_info_t link{};
         if (H5Lget_info(handle_.get(), prefix.c_str(), &link, inside()) < 0) return false;
         if (link.type != H5L_TYPE_HARD && link.type != H5L_TYPE_SOFT)
             refuse(prefix, "is an external link; data must be inside the file");
         if (H5Oexists_by_name(handle_.get(), prefix.c_str(), inside()) <= 0) return false;
+        if (!created_ && found_.size() < most_found) found_.insert(prefix);
     }
     return true;
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -187,6 +188,11 @@ private:
     void write_unsigned(const std::string& object, const std::string& name, std::uint64_t value);
     [[noreturn]] void fail(const std::string& path, const std::string& what) const;
     [[noreturn]] void refuse(const std::string& path, const std::string& what) const;
+
+    /// Paths that were found to lead to data inside the file, which does not change while it is read: a file of a
+    /// thousand networks is asked for the same groups ten thousand times.
+    static constexpr std::size_t most_found = 100000;
+    mutable std::unordered_set<std::string> found_ = {};
 
     std::filesystem::path path_;
     Handle handle_;

@@ -187,6 +187,11 @@ Report read_report(const h5::File& file, const StoredRun& stored) {
     if (in.integer("montecarlo", "samples") > 0) report.simulation = read_simulation(in);
     report.metrics = run.metrics;
     report.agreement = run.agreement;
+    for (auto& [pair, agreement] : report.agreement) {
+        const std::string key = name(pair);
+        agreement.log_floor = in.number("metrics/agreement", key + "_log_floor", agreement.log_floor);
+        agreement.left_out = static_cast<std::size_t>(std::max(0, in.integer("metrics/agreement", key + "_left_out")));
+    }
     report.expected = read_expected(in, run);
     return report;
 }

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
@@ -172,53 +171,12 @@ void add_average(Page& page, const Report& report) {
     }
 }
 
-struct Verdict {
-    const char* words;
-    const char* code;
-};
-
-Verdict verdict(double relative, double in_logs) {
-    const auto within = [&](double bound, double log_bound) {
-        return relative <= bound && !(in_logs > log_bound);
-    };
-    if (within(0.01, 0.1)) return {"agree", "32"};
-    if (within(0.03, 0.3)) return {"are close", "33"};
-    return {"differ", "31"};
-}
-
 void add_agreement(Page& page, const Report& report) {
-    for (const auto& [pair, agreement] : report.agreement) {
-        const auto [a, b] = pair;
-        const Metrics* reference = find(report.metrics, b == Source::montecarlo ? b : a);
-        const double rms = reference ? std::sqrt(reference->mean_square) : std::nan("");
-        const double relative = agreement.wasserstein1 / rms;
-        if (!std::isfinite(relative)) continue;
-        Verdict found = verdict(relative, agreement.wasserstein1_log);
-        // Not further apart than width and samples alone put them.
-        const auto expected = [](double distance, const montecarlo::Expected& e) {
-            return std::isnan(distance) || distance <= e.mean + 2 * e.deviation;
-        };
-        if (report.expected && b == Source::montecarlo &&
-            expected(agreement.wasserstein1, report.expected->wasserstein1) &&
-            expected(agreement.wasserstein1_log, report.expected->wasserstein1_log))
-            found = verdict(0, 0);
-        std::string first = long_name(a);
-        first[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(first[0])));
-        std::string words =
-            fmt::format("{} and {} {}: W1 = {:.2g} ({:.2g} % of the rms singular value)", first, long_name(b),
-                        found.words, agreement.wasserstein1, 100 * relative);
-        if (!std::isnan(agreement.wasserstein1_log)) {
-            words += fmt::format(", {:.2g} in ln s", agreement.wasserstein1_log);
-            if (agreement.left_out > 0) {
-                const bool probed = report.simulation && report.simulation->probes > 0;
-                words += fmt::format(" ({} value{} {} left out)", agreement.left_out,
-                                     agreement.left_out == 1 ? "" : "s",
-                                     probed ? "of unknown place" : "below rounding");
-            }
-        }
-        words += fmt::format(", KS = {:.2g}.", agreement.kolmogorov_smirnov);
-        page.entry("", words, found.code);
-    }
+    for (const auto& compared : compared_words(report))
+        page.entry("", compared.words,
+                   compared.closeness == Closeness::agree   ? "32"
+                   : compared.closeness == Closeness::close ? "33"
+                                                            : "31");
     if (!report.expected || !report.simulation) return;
     const auto& e = *report.expected;
     page.entry("", fmt::format("Expected from finite width and sampling alone (N = {}, {} samples): W1 = {}, "
@@ -228,48 +186,6 @@ void add_agreement(Page& page, const Report& report) {
                                with_error(e.wasserstein1_log.mean, e.wasserstein1_log.deviation),
                                with_error(e.kolmogorov_smirnov.mean, e.kolmogorov_smirnov.deviation),
                                e.widths[0], e.widths[1]));
-}
-
-/// Will gradients survive this depth? From the best available source.
-void add_answer(Page& page, const Report& report) {
-    // From a certified theory, otherwise from the simulation.
-    const Metrics* metrics = nullptr;
-    for (const auto source : {Source::ov, Source::montecarlo, Source::scalar}) {
-        const bool uncertified =
-            std::any_of(report.theories.begin(), report.theories.end(), [&](const dyson::Theory& theory) {
-                return source_of(theory.method) == source && !theory.summary.certified;
-            });
-        if (!metrics && !uncertified) metrics = find(report.metrics, source);
-    }
-    if (!metrics || !std::isfinite(metrics->window)) return;
-    const int depth = report.network.depth();
-    const std::string layers = depth == 1 ? "1 layer" : fmt::format("{} layers", depth);
-    // Even: all directions change by much the same factor, the root mean square.
-    const bool even = metrics->effective_rank >= 0.95;
-    const double factor = std::sqrt(metrics->mean_square);
-    std::string lead;
-    if (even && factor < 0.75) {
-        lead = fmt::format("Gradients shrink evenly, to {:.2g} times their size, over {}", factor, layers);
-    } else if (even && factor > 1.25) {
-        lead = fmt::format("Gradients grow evenly, to {:.3g} times their size, over {}", factor, layers);
-    } else if (metrics->collapsed > 0.5) {
-        lead = "Most gradient directions vanish over " + layers;
-    } else if (metrics->collapsed > 0.05) {
-        lead = "Some gradient directions vanish over " + layers;
-    } else if (metrics->largest > 2) {
-        lead =
-            fmt::format("Gradients pass {}, the largest growing to {:.3g} times", layers, metrics->largest);
-    } else if (metrics->window >= 0.9) {
-        lead = "Gradients survive " + layers;
-    } else if (even) {
-        lead = "Gradients pass " + layers + " nearly evenly";
-    } else {
-        lead = "Gradients pass " + layers + " unevenly";
-    }
-    page.entry("",
-               fmt::format("{}: {} of the singular values lie in [0.75, 1.25], {} have collapsed below 0.1.",
-                           lead, percent(metrics->window), percent(metrics->collapsed)),
-               "1");
 }
 
 /// At most `count` round positions on an axis, with their labels.
@@ -408,7 +324,7 @@ std::string terminal_page(const Report& report, int columns, bool colour, bool u
         for (const auto& [source, metrics] : report.metrics) sources.emplace_back(name(source), metrics);
         add_metrics(page, sources, simulated_mean_square(page, report));
         page.blank();
-        add_answer(page, report);
+        if (const auto words = answer(report); !words.empty()) page.entry("", words, "1");
         add_agreement(page, report);
     }
     if (report.sensitivity) add_sensitivity(page, report);

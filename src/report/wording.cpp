@@ -3,8 +3,11 @@
 #include "base/text.hpp"
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace spectra::report {
 
@@ -38,6 +41,102 @@ std::string percent(double share) {
     if (share < 0.001) return "under 0.1 %";
     if (share > 0.999) return "over 99.9 %";
     return fmt::format("{:.1f} %", 100 * share);
+}
+
+namespace {
+
+Closeness closeness(double relative, double in_logs) {
+    const auto within = [&](double bound, double log_bound) {
+        return relative <= bound && !(in_logs > log_bound);
+    };
+    if (within(0.01, 0.1)) return Closeness::agree;
+    return within(0.03, 0.3) ? Closeness::close : Closeness::differ;
+}
+
+const char* words_of(Closeness closeness) {
+    if (closeness == Closeness::agree) return "agree";
+    return closeness == Closeness::close ? "are close" : "differ";
+}
+
+/// Not further apart than width and samples alone put them.
+bool as_expected(const Agreement& agreement, const montecarlo::ExpectedDistance& expected) {
+    const auto within = [](double distance, const montecarlo::Expected& e) {
+        return std::isnan(distance) || distance <= e.mean + 2 * e.deviation;
+    };
+    return within(agreement.wasserstein1, expected.wasserstein1) &&
+           within(agreement.wasserstein1_log, expected.wasserstein1_log);
+}
+
+}  // namespace
+
+std::vector<ComparedLaws> compared_words(const Report& report) {
+    std::vector<ComparedLaws> all;
+    for (const auto& [pair, agreement] : report.agreement) {
+        const auto [a, b] = pair;
+        const Metrics* reference = find(report.metrics, b == Source::montecarlo ? b : a);
+        const double rms = reference ? std::sqrt(reference->mean_square) : std::nan("");
+        const double relative = agreement.wasserstein1 / rms;
+        if (!std::isfinite(relative)) continue;
+        Closeness found = closeness(relative, agreement.wasserstein1_log);
+        if (report.expected && b == Source::montecarlo && as_expected(agreement, *report.expected))
+            found = Closeness::agree;
+        std::string first = long_name(a);
+        first[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(first[0])));
+        std::string words =
+            fmt::format("{} and {} {}: W1 = {:.2g} ({:.2g} % of the rms singular value)", first, long_name(b),
+                        words_of(found), agreement.wasserstein1, 100 * relative);
+        if (!std::isnan(agreement.wasserstein1_log)) {
+            words += fmt::format(", {:.2g} in ln s", agreement.wasserstein1_log);
+            if (agreement.left_out > 0) {
+                const bool probed = report.simulation && report.simulation->probes > 0;
+                words += fmt::format(" ({} value{} {} left out)", agreement.left_out,
+                                     agreement.left_out == 1 ? "" : "s",
+                                     probed ? "of unknown place" : "below rounding");
+            }
+        }
+        words += fmt::format(", KS = {:.2g}.", agreement.kolmogorov_smirnov);
+        all.push_back({pair, found, std::move(words)});
+    }
+    return all;
+}
+
+std::string answer(const Report& report) {
+    // From a certified theory, otherwise from the simulation.
+    const Metrics* metrics = nullptr;
+    for (const auto source : {Source::ov, Source::montecarlo, Source::scalar}) {
+        const bool uncertified =
+            std::any_of(report.theories.begin(), report.theories.end(), [&](const dyson::Theory& theory) {
+                return source_of(theory.method) == source && !theory.summary.certified;
+            });
+        if (!metrics && !uncertified) metrics = find(report.metrics, source);
+    }
+    if (!metrics || !std::isfinite(metrics->window)) return "";
+    const int depth = report.network.depth();
+    const std::string layers = depth == 1 ? "1 layer" : fmt::format("{} layers", depth);
+    // Even: all directions change by much the same factor, the root mean square.
+    const bool even = metrics->effective_rank >= 0.95;
+    const double factor = std::sqrt(metrics->mean_square);
+    std::string lead;
+    if (even && factor < 0.75) {
+        lead = fmt::format("Gradients shrink evenly, to {:.2g} times their size, over {}", factor, layers);
+    } else if (even && factor > 1.25) {
+        lead = fmt::format("Gradients grow evenly, to {:.3g} times their size, over {}", factor, layers);
+    } else if (metrics->collapsed > 0.5) {
+        lead = "Most gradient directions vanish over " + layers;
+    } else if (metrics->collapsed > 0.05) {
+        lead = "Some gradient directions vanish over " + layers;
+    } else if (metrics->largest > 2) {
+        lead =
+            fmt::format("Gradients pass {}, the largest growing to {:.3g} times", layers, metrics->largest);
+    } else if (metrics->window >= 0.9) {
+        lead = "Gradients survive " + layers;
+    } else if (even) {
+        lead = "Gradients pass " + layers + " nearly evenly";
+    } else {
+        lead = "Gradients pass " + layers + " unevenly";
+    }
+    return fmt::format("{}: {} of the singular values lie in [0.75, 1.25], {} have collapsed below 0.1.", lead,
+                       percent(metrics->window), percent(metrics->collapsed));
 }
 
 const std::vector<std::string>& baseline_names() {

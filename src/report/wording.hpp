@@ -18,6 +18,22 @@ std::string sample_size(const Report& report);
 /// A share in percent, rounded to 0 or 100 only if it is exactly that: "0 %", "under 0.1 %", "99.3 %".
 std::string percent(double share);
 
+/// Will gradients survive this depth? One sentence, from a certified theory or else the simulation; empty where
+/// neither has metrics.
+std::string answer(const Report& report);
+
+/// How near two laws are (docs/metrics.md).
+enum class Closeness { agree, close, differ };
+
+/// Two laws that were compared, in one sentence.
+struct ComparedLaws {
+    SourcePair pair;
+    Closeness closeness = Closeness::differ;
+    std::string words;  ///< "Operator-valued theory and simulation agree: W1 = 0.00056 (…), …."
+};
+/// Every pair of laws whose distance is known.
+std::vector<ComparedLaws> compared_words(const Report& report);
+
 /// The trivial predictors of a training file, in the order shown to users: "copy", "zero", "negation", ….
 const std::vector<std::string>& baseline_names();
 

@@ -27,9 +27,10 @@ std::filesystem::path ending_in(const std::filesystem::path& result, const std::
 /// Everything that may be written.
 OutputFiles files_of(const CompareRequest& request) {
     OutputFiles files = output_files(request.grid.each.out.value_or("spectra-compare"), {});
-    for (const auto& format : request.grid.each.plots)
-        for (const char* view : {".", "-log."})
-            files.figures.push_back(ending_in(files.result, view + format));
+    for (const auto& format : request.grid.each.plots) {
+        files.figures.push_back(ending_in(files.result, "." + format));
+        if (format != "html") files.figures.push_back(ending_in(files.result, "-log." + format));
+    }
     for (const auto& format : request.tables) files.figures.push_back(ending_in(files.result, "." + format));
     return files;
 }
@@ -49,7 +50,12 @@ void write_tables(const CompareRequest& request, const report::Table& table, rep
 
 void draw_figures(const CompareRequest& request, const std::vector<report::Compared>& compared,
                   report::RunsReport& report, const std::filesystem::path& result, Observer& observer) {
-    const auto& formats = request.grid.each.plots;
+    auto formats = request.grid.each.plots;
+    if (std::erase(formats, "html") > 0) {
+        const auto page = ending_in(result, ".html");
+        report::write_html_page({result}, page);
+        report.files.push_back(page.string());
+    }
     if (formats.empty()) return;
     draw_or_warn(observer, [&] {
         const auto grid = report::comparison_grid(compared);

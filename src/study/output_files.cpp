@@ -90,7 +90,7 @@ std::vector<std::filesystem::path> stale_figures(const OutputFiles& files, const
     std::vector<std::filesystem::path> stale;
     std::error_code ignored;
     if (!report::is_result_file(files.result) || differences_from(files.result, settings, {}).empty()) return stale;
-    for (const char* format : {".png", ".svg", ".pdf"}) {
+    for (const char* format : {".png", ".svg", ".pdf", ".html"}) {
         const auto path = std::filesystem::path(files.result).replace_extension(format);
         if (std::find(files.figures.begin(), files.figures.end(), path) == files.figures.end() &&
             std::filesystem::is_regular_file(std::filesystem::symlink_status(path, ignored)))

@@ -146,7 +146,7 @@ TEST_F(Cli, RefusesUnknownWords) {
     refused(with("--precision", "f16"), {"--precision", "accepted: f64, f32"});
     refused({"--mixer", "identity", "--device", "cpu", "--precision", "f32"},
             {"--precision f32", "--device cpu"});
-    refused(with("--plot", "jpg"), {"--plot", "accepted: png, svg, pdf, none"});
+    refused(with("--plot", "jpg"), {"--plot", "accepted: png, svg, pdf, html, none"});
     refused(with("--detph", "3"), {"'--detph': no such option; did you mean '--depth'?"});
     refused(with("--detph=3", "3"), {"did you mean '--depth'?"});
     refused({"inof", "x.h5"}, {"'inof': no such command; did you mean 'info'?"});

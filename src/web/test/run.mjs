@@ -1,0 +1,278 @@
+// Pages in a real browser: node test/run.mjs PROGRAM. Makes result files of every kind with PROGRAM, and checks that
+// every control moves what it should, numbers equal the files', nothing is requested and no script of a file runs, that
+// the keyboard suffices, and that axe finds nothing. CHROMIUM names the browser, SHOTS a folder for pictures.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const program = process.argv[2], here = import.meta.dirname ?? new URL('.', import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), 'spectra-web-'));
+const spectra = (...words) => execFileSync(program, words, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+const axe = readFileSync(join(here, '../node_modules/axe-core/axe.min.js'), 'utf8');
+const shots = process.env.SHOTS;
+
+console.log(`results in ${folder}`);
+const json = JSON.parse(spectra('--mixer', 'bistochastic', '--depth', '4', '--samples', '40', '--sensitivity', '--average', '3', '--omega', '1+0.1i', '--json', '--plot', 'html', '--out', 'analysis'));
+spectra('compare', '--mixers', 'identity,bistochastic,cayley', '--depths', '1,2,4', '--samples', '10', '--quiet', '--plot', 'html', '--table', 'none', '--out', 'compare');
+spectra('depth-limit', '--mixer', 'bistochastic', '--max-depth', '20', '--average', '3', '--quiet', '--plot', 'html', '--out', 'depth');
+spectra('figure', 'bands', '--max-depth', '10', '--quiet', '--plot', 'html', '--out', 'figure');
+spectra('sweep', '--mixers', 'bistochastic,cayley', '--depths', '1:5', '--samples', '5', '--quiet', '--out', 'grid');
+try { spectra('validate', join(here, '../../../data/layouts/mhc_lite.pt'), '--quiet', '--plot', 'html', '--out', 'weights'); } catch (error) { assert.equal(error.status, 1, error.stderr); }
+execFileSync(process.env.PYTHON ?? 'python3', [join(here, 'fixtures.py'), folder], { stdio: 'inherit' });
+const pages = ['analysis', 'compare', 'depth', 'figure', 'weights', 'training', 'validation1000', 'sweep1000', 'hostile', 'several'];
+for (const name of ['training', 'validation1000', 'sweep1000', 'hostile']) spectra('report', `${name}.h5`);
+spectra('report', 'analysis.h5', 'compare.h5', 'training.h5', 'weights.h5', 'validation1000.h5', 'depth.h5', '--output', 'several.html');
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+let failures = 0;
+async function test(name, run) {
+    try {
+        await run();
+        console.log(`ok      ${name}`);
+    } catch (error) {
+        ++failures;
+        console.log(`FAILED  ${name}\n${error.stack}`);
+    }
+}
+
+/// Opens a page; at the end nothing may have gone wrong on it.
+async function open(name, { width = 1280, dark = false, run = async () => {} } = {}) {
+    const context = await browser.newContext({ viewport: { width, height: width > 600 ? 900 : 844 }, colorScheme: dark ? 'dark' : 'light', permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = await context.newPage(), wrong = [];
+    page.on('console', (message) => { if (['error', 'warning'].includes(message.type()) && !message.text().includes('willReadFrequently')) wrong.push(message.text()); });  // of `picture`, below
+    page.on('pageerror', (error) => wrong.push(error.stack));
+    page.on('dialog', (dialog) => { wrong.push('a dialog'); dialog.dismiss(); });
+    let first = true;
+    page.on('request', (request) => { if (!first) wrong.push(`request ${request.url()}`); first = false; });
+    const began = Date.now();
+    await page.goto(`file://${join(folder, name)}.html`);
+    await page.locator('main h1').waitFor();
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const took = Date.now() - began;
+    await run(page);
+    await context.close();
+    assert.deepEqual(wrong, []);
+    return took;
+}
+
+/// What a chart shows, as a number.
+const picture = (page, at = 0) => page.evaluate((k) => {
+    const canvas = document.querySelectorAll('.chart canvas')[k], data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    let sum = 0;
+    for (let i = 0; i < data.length; i += 4) sum = (sum * 31 + data[i] + 3 * data[i + 1] + 7 * data[i + 2]) % 1000000007;
+    return sum;
+}, at);
+const settle = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+async function changes(page, what, act, at = 0) {
+    const before = await picture(page, at);
+    await act();
+    await settle(page);
+    assert.notEqual(await picture(page, at), before, `${what} changes the picture`);
+}
+async function contrast(page, name) {
+    await page.evaluate(axe);
+    const found = await page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }));
+    assert.deepEqual(found.violations.map((v) => `${name}: ${v.id}: ${v.nodes.slice(0, 3).map((n) => n.target.join(' ') + ' ' + n.failureSummary).join(' | ')}`), []);
+}
+
+for (const name of pages) {
+    for (const [width, dark] of [[1280, false], [1280, true], [390, false], [390, true]]) {
+        const large = name.endsWith('1000');
+        await test(`${name} opens, ${width} wide, ${dark ? 'dark' : 'light'}`, async () => {
+            let took = await open(name, { width, dark, run: async (page) => {
+                assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= width, 'fits the width');
+                const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+                assert.equal(paper === 'rgb(255, 255, 255)', !dark, paper);
+                if (shots) {
+                    mkdirSync(shots, { recursive: true });
+                    await page.screenshot({ path: join(shots, `${name}-${width}-${dark ? 'dark' : 'light'}.png`) });
+                }
+                // The injected axe is no part of the page: its own policy stays.
+                if (!large || width === 1280) await contrast(page, name);
+            } });
+            // Other work on this machine may delay one opening, not three.
+            for (let k = 0; k < 2 && took >= 1500; ++k) took = Math.min(took, await open(name, { width, dark }));
+            console.log(`        ${took} ms, ${(statSync(join(folder, `${name}.html`)).size / 1000).toFixed(0)} kB`);
+            assert.ok(took < 2000, `${took} ms`);
+        });
+    }
+}
+
+await test('a page of one analysis is small', async () => assert.ok(statSync(join(folder, 'analysis.html')).size < 700000));
+
+await test('numbers on the page are the numbers of the result', async () => open('analysis', { run: async (page) => {
+    for (const [source, metrics] of Object.entries(json.metrics)) for (const [name, value] of Object.entries(metrics)) {
+        const shown = await page.locator(`[data-metric="${source}.${name}"]`).getAttribute('data-value');
+        assert.equal(shown === '' ? null : Number(shown), value, `${source} ${name}`);
+    }
+    for (const agreement of Object.values(json.agreement)) {
+        const text = await page.locator('.verdicts').innerText();
+        assert.ok(text.includes(`W1 = ${Number(agreement.wasserstein1.toPrecision(2))}`) || agreement.wasserstein1 < 1e-4, `${agreement.wasserstein1} in ${text}`);
+    }
+    // The page's own F against the program's: the share of the window that is chosen at first.
+    const rows = await page.locator('table.range tbody tr').allInnerTexts();
+    for (const [source, label] of [['ov', 'operator-valued'], ['scalar', 'scalar'], ['montecarlo', 'simulation']]) {
+        const share = Number(rows.find((text) => text.startsWith(label)).split('\t')[1].replace(' %', ''));
+        assert.ok(Math.abs(share - 100 * json.metrics[source].window) < 0.011, `${label}: ${share} against ${json.metrics[source].window}`);
+    }
+    assert.match(await page.locator('pre').innerText(), /^spectra .*--mixer bistochastic/);
+} }));
+
+await test('every control of the density moves the picture', async () => open('analysis', { run: async (page) => {
+    const radio = (words) => page.getByRole('radio', { name: words, exact: true }).first();
+    const other = await radio('s').isChecked() ? 'ln s' : 's';
+    await changes(page, other, () => radio(other).check());
+    await changes(page, 'logarithmic', () => radio('logarithmic').check());
+    await changes(page, 'linear', () => radio('linear').check());
+    await changes(page, 'share below s', () => radio('share below s').check());
+    await changes(page, 'density', () => radio('density').check());
+    await radio('ln s').check();
+    await settle(page);
+    await changes(page, 's', () => radio('s').check());
+    for (const name of ['operator-valued theory', 'scalar theory', 'simulation']) {
+        await changes(page, `${name} off`, () => page.getByRole('checkbox', { name, exact: true }).first().uncheck());
+        await changes(page, `${name} on`, () => page.getByRole('checkbox', { name, exact: true }).first().check());
+    }
+    await changes(page, 'zooming in', () => page.getByRole('button', { name: 'Zoom in' }).first().click());
+    await changes(page, 'zooming out', () => page.getByRole('button', { name: 'Zoom out' }).first().click());
+    const box = await page.locator('.chart .u-over').first().boundingBox();
+    const drag = async (a, b) => {
+        await page.mouse.move(box.x + a * box.width, box.y + 60);
+        await page.mouse.down();
+        await page.mouse.move(box.x + (a + b) / 2 * box.width, box.y + 60);
+        await page.mouse.move(box.x + b * box.width, box.y + 60);
+        await page.mouse.up();
+        await settle(page);
+    };
+    const from = page.getByLabel('from s =').first(), before = await from.inputValue();
+    await drag(0.3, 0.6);
+    assert.notEqual(await from.inputValue(), before, 'dragging measures');
+    await radio('zooms').check();
+    await changes(page, 'dragging', () => drag(0.2, 0.5));
+    await changes(page, 'show all', () => page.getByRole('button', { name: 'Show all' }).first().click());
+    await page.mouse.move(box.x + 0.5 * box.width, box.y + 60);
+    assert.match(await page.locator('.readout').first().innerText(), /s = .*operator-valued theory .*below/);
+    await from.fill('0');
+    await page.getByLabel('to s =').first().fill('0.1');
+    const share = (await page.locator('table.range tbody tr').first().innerText()).split('\t')[1];
+    assert.ok(Math.abs(parseFloat(share) - 100 * json.metrics.ov.collapsed) < 0.011, `${share} against ${json.metrics.ov.collapsed}`);
+    await page.getByRole('button', { name: 'everything' }).click();
+    assert.match(await page.locator('table.range tbody tr').first().innerText(), /100 %/);
+    await page.getByRole('button', { name: 'Copy the data as CSV' }).click();
+    await page.getByText('Copied.').first().waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(copied, /^source,s,ln s,density per unit of s,/);
+    assert.ok(copied.split('\n').length > 200);
+} }));
+
+await test('sliders, metrics and tables of an analysis', async () => open('analysis', { run: async (page) => {
+    const mixers = page.locator('section', { has: page.getByRole('heading', { name: 'Mixers', exact: true }) });
+    const before = await mixers.locator('.heat').nth(1).innerText();
+    await mixers.getByRole('slider').first().fill('3');
+    assert.match(await mixers.locator('.heat').nth(1).innerText(), /Product of the first 3/);
+    assert.notEqual(await mixers.locator('.heat').nth(1).innerText(), before);
+    const sensitivity = page.locator('section', { has: page.getByRole('heading', { name: 'Sensitivity' }) });
+    const words = await sensitivity.innerText();
+    await sensitivity.getByRole('radio', { name: 'log mean' }).check();
+    assert.notEqual(await sensitivity.innerText(), words);
+    await page.getByText('The curves as a table').click();
+    assert.ok(await page.locator('details.numbers[open] tbody tr').count() > 100);
+} }));
+
+await test('the keyboard alone suffices', async () => open('analysis', { run: async (page) => {
+    for (let k = 0; k < 60 && !await page.evaluate(() => document.activeElement.classList.contains('chart')); ++k) await page.keyboard.press('Tab');
+    assert.ok(await page.evaluate(() => document.activeElement.classList.contains('chart')), 'the chart can be reached');
+    await page.keyboard.press('ArrowRight');
+    const one = await page.locator('.readout').first().innerText();
+    assert.match(one, /s = /);
+    assert.equal(await page.locator('.readout').first().getAttribute('aria-live'), 'polite');
+    await page.keyboard.press('ArrowRight');
+    assert.notEqual(await page.locator('.readout').first().innerText(), one);
+    const from = await page.getByLabel('from s =').first().inputValue();
+    for (let k = 0; k < 4; ++k) await page.keyboard.press('Shift+ArrowRight');
+    assert.notEqual(await page.getByLabel('from s =').first().inputValue(), from, 'Shift marks a range');
+    await changes(page, '+', () => page.keyboard.press('+'));
+    await changes(page, '-', () => page.keyboard.press('-'));
+    await page.keyboard.press('+');
+    await changes(page, '0', () => page.keyboard.press('0'));
+    // Everything that can be clicked can be reached, in the order of the page.
+    const order = await page.evaluate(() => Array.from(document.querySelectorAll('button, input, select, summary, a, [tabindex="0"]'))
+        .filter((e) => e.tabIndex < 0 && !e.closest('[aria-hidden]')).map((e) => e.outerHTML.slice(0, 80)));
+    assert.deepEqual(order, []);
+} }));
+
+await test('many networks sort, filter, draw and open', async () => open('compare', { run: async (page) => {
+    const names = () => page.locator('.sortable tbody th').allInnerTexts(), small = () => page.locator('.minis .name').allInnerTexts();
+    const first = await names();
+    assert.equal(first.length, 9);
+    assert.deepEqual(await small(), first, 'small multiples follow the table');
+    await page.getByRole('button', { name: 'collapsed' }).first().click();
+    await page.getByRole('button', { name: 'collapsed' }).first().click();
+    assert.notDeepEqual(await names(), first);
+    assert.match((await names())[0], /bistochastic/);
+    await page.getByLabel('Filter rows').first().fill('cayley');
+    assert.equal((await names()).length, 3);
+    assert.deepEqual(await small(), await names());
+    await page.locator('.sortable tbody button.link').first().click();
+    assert.match(await page.locator('#one-network .lead').innerText(), /cayley/);
+    const depth = page.locator('section', { has: page.getByRole('heading', { name: 'Singular values against depth' }) });
+    const words = await depth.innerText();
+    await depth.getByRole('slider').fill('0');
+    assert.match(await depth.innerText(), /L = 1: median/);
+    await depth.getByRole('combobox').selectOption({ label: 'bistochastic' });
+    assert.notEqual(await depth.innerText(), words);
+} }));
+
+await test('a validation begins with its verdict and names what to change', async () => open('validation1000', { run: async (page) => {
+    assert.equal(await page.locator('section h2').first().innerText(), 'Verdict');
+    const words = await page.locator('section').first().innerText();
+    assert.match(words, /FAIL: 2 of 3 requirements are not met/);
+    assert.match(words, /largest single loss is at connection 601/);
+    assert.match(words, /connection 412 brings/);
+    await page.getByRole('button', { name: 'Show connection 601' }).click();
+    assert.match(await page.locator('.heat').first().innerText(), /connection 601/);
+    await page.getByRole('button', { name: 'Show all 1000 rows' }).click();
+    assert.equal(await page.locator('.sortable tbody tr').count(), 1000);
+    const quantity = page.getByLabel('Quantity', { exact: true });
+    await quantity.selectOption({ label: 'branch variance σ²' });
+} }));
+
+await test('a training run shows losses, predictors, gates and ranks', async () => open('training', { run: async (page) => {
+    assert.equal(Number(await page.locator('[data-metric="final_val_loss"]').getAttribute('data-value')), 0.00125);
+    assert.match(await page.locator('.verdict').innerText(), /9.84 times better than the best trivial predictor \(copying the input/);
+    await changes(page, 'linear', () => page.getByRole('radio', { name: 'linear' }).check());
+    const along = page.locator('section', { has: page.getByRole('heading', { name: 'Along the network' }) });
+    await along.scrollIntoViewIfNeeded();
+    await settle(page);
+    const at = await page.locator('.chart canvas').count() - 2;
+    await changes(page, 'step', () => along.getByRole('slider').first().fill('0'), at);
+    await along.getByRole('combobox').selectOption('effective_rank');
+    assert.match(await along.innerText(), /effective rank of the states/);
+} }));
+
+await test('text of a file is never run', async () => open('hostile', { run: async (page) => {
+    assert.equal(await page.evaluate(() => window.hurt), undefined);
+    assert.equal(await page.evaluate(() => document.querySelectorAll('main img, main script, main iframe').length), 0);
+    assert.ok(statSync(join(folder, 'hostile.html')).size < 400000);
+} }));
+
+await test('several files share a page, each opens by itself', async () => open('several', { run: async (page) => {
+    assert.match(await page.locator('h1').innerText(), /6 result files/);
+    for (const summary of await page.locator('details.file > summary').all()) await summary.click();
+    assert.equal(await page.locator('details.file').count(), 6);
+    for (const details of await page.locator('details.file').all()) assert.ok(await details.locator('h2').count() > 1);
+} }));
+
+await test('a page prints', async () => open('analysis', { run: async (page) => {
+    const pdf = await page.pdf({ format: 'A4' });
+    assert.ok(pdf.length > 20000);
+} }));
+
+await browser.close();
+rmSync(folder, { recursive: true });
+console.log(failures ? `${failures} tests failed` : 'all tests passed');
+process.exit(failures ? 1 : 0);

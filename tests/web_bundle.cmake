@@ -1,0 +1,28 @@
+cmake_minimum_required(VERSION 3.25)
+
+# Is src/web/bundle made from the sources beside it? cmake -DFOLDER=src/web -P web_bundle.cmake
+# Every file of SHA256SUMS must have its hash, and every source must be in it. scripts/web.sh makes both again.
+
+file(STRINGS "${FOLDER}/bundle/SHA256SUMS" sums)
+set(known "")
+foreach(line IN LISTS sums)
+    string(REGEX MATCH "^([0-9a-f]+)  (.+)$" line "${line}")
+    set(expected ${CMAKE_MATCH_1})
+    set(name ${CMAKE_MATCH_2})
+    list(APPEND known "${name}")
+    if(NOT EXISTS "${FOLDER}/${name}")
+        message(FATAL_ERROR "src/web/${name} is gone: run scripts/web.sh")
+    endif()
+    file(SHA256 "${FOLDER}/${name}" found)
+    if(NOT found STREQUAL expected)
+        message(FATAL_ERROR "src/web/${name} has changed since src/web/bundle was made: run scripts/web.sh")
+    endif()
+endforeach()
+file(GLOB sources RELATIVE "${FOLDER}" "${FOLDER}/page/*" "${FOLDER}/bundle.mjs" "${FOLDER}/package.json" "${FOLDER}/package-lock.json")
+foreach(name IN LISTS sources)
+    if(NOT name IN_LIST known)
+        message(FATAL_ERROR "src/web/${name} is new since src/web/bundle was made: run scripts/web.sh")
+    endif()
+endforeach()
+list(LENGTH known count)
+message(STATUS "src/web/bundle is up to date (${count} files)")
