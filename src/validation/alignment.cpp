@@ -14,8 +14,9 @@ namespace {
 // Draws of the rest over all inputs together: the law of 24 differs from that of infinitely many by less than 0.003.
 constexpr int draws_in_all = 24;
 constexpr int least_draws = 8;
-// Columns of the equation (aligned_chain.hpp) up to which it is solved: its work grows as their cube.
-constexpr Eigen::Index most_columns = 800;
+// Columns of the equation (aligned_chain.hpp) up to which it is solved: its work grows as their cube. Seconds, and
+// minutes where the rank was asked for.
+constexpr Eigen::Index most_columns = 200, most_if_asked = 800;
 
 bool reads_one_mix(const layouts::Measurement& m) {
     return std::all_of(m.stack.connections.begin(), m.stack.connections.end(),
@@ -80,7 +81,7 @@ Eigen::Index columns_of(const Network& network) {
 std::optional<AlignedPrediction> solved(const layouts::Measurement& first, int rank, const Spectrum& measured,
                                         const AlignmentOptions& options) {
     const Network network = aligned_network(first, rank);
-    if (!options.theory || shares_weights(first) || noiseless(network) || columns_of(network) > most_columns)
+    if (!options.theory || shares_weights(first) || noiseless(network) || columns_of(network) > (options.rank ? most_if_asked : most_columns))
         return std::nullopt;
     dyson::Options solve;
     solve.threads = options.threads;

@@ -11,7 +11,7 @@ namespace spectra::testing {
 
 /// A stack of drawn connections with Gaussian branches F_l of the given size, measured without a model: what
 /// the prediction must agree with. `sets`: how many sets of weights take turns; 0: one a connection. `aligned`: how much of
-/// every branch is one and the same matrix, of rank two: what training does.
+/// every branch is one and the same symmetric matrix of rank two, so that each reads what the others write.
 inline layouts::Measurement measured_stack(const std::vector<Mixer>& mixers, int width, double sigma,
                                            bool mix, unsigned seed, int sets = 0, double aligned = 0) {
     std::mt19937 engine(seed);
@@ -41,7 +41,10 @@ inline layouts::Measurement measured_stack(const std::vector<Mixer>& mixers, int
         const std::size_t set = sets > 0 ? l % static_cast<std::size_t>(sets) : l;
         if (set >= weights.size())
             weights.push_back(sigma * draw(inner, inner) / std::sqrt(static_cast<double>(inner)));
-        if (common.size() == 0 && aligned > 0) common = aligned * draw(inner, 2) * draw(2, inner) / static_cast<double>(inner);
+        if (common.size() == 0 && aligned > 0) {
+            const Eigen::MatrixXd directions = draw(inner, 2);
+            common = aligned * directions * directions.transpose() / static_cast<double>(inner);
+        }
         const Eigen::MatrixXd f = aligned > 0 ? Eigen::MatrixXd(weights[set] + common) : weights[set];
         Eigen::MatrixXd x = f;
         if (mix) {

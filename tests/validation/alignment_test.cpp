@@ -25,7 +25,9 @@ Spectrum law_of(const layouts::Measurement& m) {
 TEST(Alignment, BranchesThatAreFreeNeedNone) {
     for (const bool mix : {true, false}) {
         const auto m = measured_stack(identities(5), mix ? 48 : 24, 0.4, mix, 3);
-        const Alignment a = align({m}, law_of(m), {});
+        AlignmentOptions options;
+        options.explain = 0.05;  // what one draw of this size is off
+        const Alignment a = align({m}, law_of(m), options);
         ASSERT_TRUE(a.rank);
         EXPECT_EQ(*a.rank, 0);
         EXPECT_EQ(a.by_rank.size(), 1U);
@@ -35,8 +37,10 @@ TEST(Alignment, BranchesThatAreFreeNeedNone) {
 
 TEST(Alignment, TwoCommonDirectionsAreRankTwo) {
     const auto m = measured_stack(identities(5), 48, 0.4, true, 4, 0, 1.5);
-    const Alignment a = align({m}, law_of(m), {.explain = 0.015});
-    EXPECT_GT(a.by_rank.front().distance, 0.03);
+    AlignmentOptions options;
+    options.explain = 0.05;
+    const Alignment a = align({m}, law_of(m), options);
+    EXPECT_GT(a.by_rank.front().distance, options.explain);
     ASSERT_TRUE(a.rank);
     EXPECT_EQ(*a.rank, 2);
     EXPECT_GT(a.overlaps(4, 0), 5 * 2.0 / 48);
@@ -50,7 +54,7 @@ TEST(Alignment, EverythingKeptIsTheMeasurement) {
     for (const bool mix : {true, false}) {
         const auto m = measured_stack(identities(3), 12, 0.5, mix, 5, 0, 1);
         const int all = mix ? 12 : 24;
-        const Alignment a = align({m}, law_of(m), {.rank = all});
+        const Alignment a = align({m}, law_of(m), {.rank = all, .theory = false});
         EXPECT_EQ(a.best().rank, all);
         EXPECT_LT(a.best().distance, 1e-10);
         EXPECT_NEAR(a.best().metrics.largest, m.singular_values.front(), 1e-8 * m.singular_values.front());
@@ -62,11 +66,10 @@ TEST(Alignment, SharedWeightsShareTheirRest) {
     const auto m = measured_stack(identities(4), 32, 0.4, true, 6, 1);
     const Network network = aligned_network(m, 4);
     EXPECT_EQ(first_with_weights(network), (std::vector<std::size_t>{0, 0, 0, 0}));
-    const Alignment shared = align({m}, law_of(m), {.rank = 4});
+    const Alignment shared = align({m}, law_of(m), {.rank = 4, .theory = false});
     auto unshared = m;
     for (std::size_t l = 0; l < unshared.branches.size(); ++l) unshared.branches[l].weights = static_cast<int>(l);
     const Alignment independent = align({unshared}, law_of(m), {.rank = 4, .theory = false});
-    EXPECT_FALSE(shared.theory);
     EXPECT_LT(shared.by_rank.back().distance, independent.by_rank.back().distance);
 }
 

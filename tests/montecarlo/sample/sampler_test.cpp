@@ -1,6 +1,7 @@
 #include "montecarlo/sample/sampler.hpp"
 
 #include "montecarlo/branches.hpp"
+#include "support/aligned_networks.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>
@@ -164,6 +165,19 @@ TEST(Sampler, HyperConnectionsAreKroneckerProducts) {
                 }
             }
         }
+    }
+}
+
+TEST(Sampler, AlignedBranchesKeepTheirTriplets) {
+    for (const bool hyper : {true, false}) {
+        Network network = tests::aligned_network(
+            {.streams = 2, .width = 7, .depth = 3, .rank = 2, .hyper_connection = hyper, .derivative = true});
+        auto& branch = std::get<AlignedBranch>(network.branch);
+        branch.rest[1].assign(branch.rest[1].size(), 0.0);  // nothing to draw in the second layer
+        branch.weights = {4, 7, 4};                          // the first and the last share their rest
+        check(network);
+        const Eigen::MatrixXd expected = jacobian_reference(network, 2, 6);
+        EXPECT_LT((sampled(network, 2, 6) - expected).norm(), 1e-12 * expected.norm());
     }
 }
 
