@@ -22,7 +22,7 @@ Network aligned_network(const layouts::Measurement& measurement, int rank);
 
 /// The law that follows if only `rank` triplets of every branch keep their vectors.
 struct AlignedPrediction {
-    int rank = 0;
+    int rank = 0;            ///< triplets kept of every branch
     Spectrum law;            ///< all inputs together, equally weighted
     Metrics metrics;         ///< of that law
     double distance = 0;     ///< W1 to the measured law over the measured root mean square
@@ -46,6 +46,7 @@ struct Alignment {
     const AlignedPrediction& best() const { return by_rank.back(); }
 };
 
+/// How align() searches.
 struct AlignmentOptions {
     double explain = 0.02;           ///< W1 over the root mean square
     std::optional<int> rank;         ///< only this one; none: the smallest that explains
