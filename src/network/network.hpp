@@ -70,8 +70,9 @@ TiedBranch tied_branch(std::size_t depth, double sigma2, const Eigen::VectorXd& 
 
 /// Singular triplets of a matrix: values s_i ≥ 0, and vectors u_i and v_i as columns.
 struct Triplets {
-    Eigen::VectorXd values;       ///< s_i
-    Eigen::MatrixXd left, right;  ///< u_i, v_i
+    Eigen::VectorXd values;  ///< s_i
+    Eigen::MatrixXd left;    ///< u_i, as columns
+    Eigen::MatrixXd right;   ///< v_i, as columns
 
     /// How many.
     Eigen::Index count() const { return values.size(); }
