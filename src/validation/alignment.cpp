@@ -16,7 +16,7 @@ constexpr int draws_in_all = 24;
 constexpr int least_draws = 8;
 // Columns of the equation (aligned_chain.hpp) up to which it is solved: its work grows as their cube. Seconds, and
 // minutes where the rank was asked for.
-constexpr Eigen::Index most_columns = 200, most_if_asked = 800;
+constexpr Eigen::Index most_columns = 100, most_if_asked = 800;
 
 bool reads_one_mix(const layouts::Measurement& m) {
     return std::all_of(m.stack.connections.begin(), m.stack.connections.end(),
@@ -31,12 +31,32 @@ double root_mean_square(const Spectrum& law) {
     return std::sqrt(law.metrics().mean_square);
 }
 
+/// What a single draw is off the law of all draws, over the measured root mean square: the mean and two standard
+/// deviations. A measurement that is no further off is one of these draws for all that can be said.
+double by_chance(const std::vector<std::vector<double>>& log_values, int draws, const Spectrum& law, double unit) {
+    double sum = 0, squares = 0;
+    for (int k = 0; k < draws; ++k) {
+        std::vector<double> one;
+        for (const auto& values : log_values) {
+            const auto size = static_cast<std::ptrdiff_t>(values.size()) / draws;
+            one.insert(one.end(), values.begin() + k * size, values.begin() + (k + 1) * size);
+        }
+        const double distance = agreement(law, Spectrum::from_log_values(std::move(one))).wasserstein1 / unit;
+        sum += distance;
+        squares += distance * distance;
+    }
+    const double mean = sum / draws;
+    return mean + 2 * std::sqrt(std::max(0.0, squares / draws - mean * mean));
+}
+
+/// `chance` receives by_chance() of it.
 AlignedPrediction drawn(const std::vector<layouts::Measurement>& measurements, int rank, const Spectrum& measured,
-                        const AlignmentOptions& options) {
+                        const AlignmentOptions& options, double& chance) {
     AlignedPrediction out;
     out.rank = rank;
     out.draws = std::max(least_draws, draws_in_all / static_cast<int>(measurements.size()));
     std::vector<Spectrum> laws, halves[2];
+    std::vector<std::vector<double>> all_values;
     for (const auto& m : measurements) {
         const Network network = aligned_network(m, rank);
         if (noiseless(network)) out.draws = 1;
@@ -53,11 +73,13 @@ AlignedPrediction drawn(const std::vector<layouts::Measurement>& measurements, i
         const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
         halves[0].push_back(Spectrum::from_log_values({values.begin(), middle}));
         halves[1].push_back(Spectrum::from_log_values({middle, values.end()}));
+        all_values.push_back(values);
     }
     out.law = mixture(laws);
     out.metrics = out.law.metrics();
     const double unit = root_mean_square(measured);
     out.distance = agreement(out.law, measured).wasserstein1 / unit;
+    chance = out.draws > 1 ? by_chance(all_values, out.draws, out.law, unit) : 0;
     // Two halves differ by √2 of what each is off, and the whole is off by 1/√2 of that.
     if (out.draws > 1) out.error = agreement(mixture(halves[0]), mixture(halves[1])).wasserstein1 / (2 * unit);
     return out;
@@ -81,8 +103,8 @@ Eigen::Index columns_of(const Network& network) {
 std::optional<AlignedPrediction> solved(const layouts::Measurement& first, int rank, const Spectrum& measured,
                                         const AlignmentOptions& options) {
     const Network network = aligned_network(first, rank);
-    if (!options.theory || shares_weights(first) || noiseless(network) || columns_of(network) > (options.rank ? most_if_asked : most_columns))
-        return std::nullopt;
+    const Eigen::Index most = options.rank ? most_if_asked : most_columns;
+    if (!options.theory || shares_weights(first) || noiseless(network) || columns_of(network) > most) return std::nullopt;
     dyson::Options solve;
     solve.threads = options.threads;
     if (options.before_rank) solve.on_step = [&] { options.before_rank(rank); };
@@ -153,8 +175,10 @@ Alignment align(const std::vector<layouts::Measurement>& measurements, const Spe
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     for (const int rank : ranks) {
         if (options.before_rank) options.before_rank(rank);
-        result.by_rank.push_back(drawn(measurements, rank, measured, options));
-        if (result.best().distance > options.explain) continue;
+        double chance = 0;
+        result.by_rank.push_back(drawn(measurements, rank, measured, options, chance));
+        result.explain = std::max(options.explain, chance);
+        if (result.best().distance > result.explain) continue;
         if (!result.rank) result.rank = rank;
         if (!options.rank) break;
     }

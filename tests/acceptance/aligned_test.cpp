@@ -17,7 +17,6 @@ TEST(AlignedLaw, AgreesWithDrawingTheRest) {
         {.streams = 1, .width = 48, .depth = 6, .rank = 1, .alignment = 1.0},
         {.streams = 4, .width = 32, .depth = 2, .rank = 4, .derivative = true},
         {.streams = 2, .width = 24, .depth = 3, .rank = 6, .hyper_connection = false},
-        {.streams = 2, .width = 40, .depth = 6, .rank = 6, .alignment = 0.3},
     };
     for (const AlignedCase& wanted : cases) {
         const Network network = aligned_network(wanted);
