@@ -56,6 +56,8 @@ SPECTRA_MEMBERS(IsotropicBranch, M(sigma2), M(law));
 SPECTRA_MEMBERS(ActivationBranch, M(sigma_w2), M(activation), M(preactivation_variance));
 SPECTRA_MEMBERS(HyperConnectionBranch, M(sigma2), M(pre), M(post), M(law));
 SPECTRA_MEMBERS(TiedBranch, M(sigma2), M(pre), M(post), M(weights));
+SPECTRA_MEMBERS(Triplets, M(values), M(left), M(right));
+SPECTRA_MEMBERS(AlignedBranch, M(pre), M(post), M(kept), M(rest), M(derivative), M(weights));
 SPECTRA_MEMBERS(Network, M(streams), M(width), M(mixers), M(branch), M(mixer_name), M(title));
 SPECTRA_MEMBERS(study::DescribedNetwork, M(network), M(recipe), M(short_name));
 

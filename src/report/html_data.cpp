@@ -216,12 +216,6 @@ Json sample_object(const Spectrum& law, const Detail& detail) {
     return object;
 }
 
-Json metrics_object(const Metrics& metrics) {
-    Json object;
-    for (const auto& metric : metric_names) object[metric.name] = number(metrics.*metric.member);
-    return object;
-}
-
 Json expected_object(const montecarlo::Expected& expected) {
     return {{"mean", number(expected.mean)}, {"std", number(expected.deviation)}};
 }

@@ -139,12 +139,6 @@ Json simulation_object(const montecarlo::Simulation& simulation) {
     return object;
 }
 
-Json metrics_object(const Metrics& metrics) {
-    Json object;
-    for (const auto& metric : metric_names) object[metric.name] = number(metrics.*metric.member);
-    return object;
-}
-
 Json average_object(const dyson::Average& average) {
     Json object;
     object["draws"] = average.draws;

@@ -22,13 +22,8 @@ namespace spectra::validation {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using report::metrics_object;
 using report::number;
-
-Json json_of(const Metrics& metrics) {
-    Json object = Json::object();
-    for (const auto& metric : metric_names) object[metric.name] = number(metrics.*metric.member);
-    return object;
-}
 
 std::vector<double> as_list(const Eigen::VectorXd& values) {
     return {values.begin(), values.end()};
@@ -280,7 +275,7 @@ Json alignment_json(const Alignment& a) {
                         {"distance", number(p.distance)},
                         {"error", number(p.error)},
                         {"draws", p.draws},
-                        {"metrics", json_of(p.metrics)}});
+                        {"metrics", metrics_object(p.metrics)}});
     Json object{{"rank", a.rank ? Json(*a.rank) : Json(nullptr)},
                 {"width", a.width},
                 {"explain", number(a.explain)},
@@ -290,7 +285,7 @@ Json alignment_json(const Alignment& a) {
         object["theory"] = {{"kept", a.theory->rank},
                             {"distance", number(a.theory->distance)},
                             {"certified", a.theory->certificate.certified},
-                            {"metrics", json_of(a.theory->metrics)}};
+                            {"metrics", metrics_object(a.theory->metrics)}};
     return object;
 }
 
@@ -334,13 +329,13 @@ Json validation_json(const Validation& v) {
                                {"column_sum_max", number(c.column_sum_max)},
                                {"spectral_norm", number(c.spectral_norm)}};
     }
-    object["measured"] = v.measured ? json_of(v.measured->metrics) : Json(nullptr);
+    object["measured"] = v.measured ? metrics_object(v.measured->metrics) : Json(nullptr);
     if (v.measured) object["measured_at"] = v.measured->words;
     object["measured_note"] =
         v.measured && !v.measured->note.empty() ? Json(v.measured->note) : Json(nullptr);
-    object["measured_error"] = v.measured && v.measured->error ? json_of(*v.measured->error) : Json(nullptr);
+    object["measured_error"] = v.measured && v.measured->error ? metrics_object(*v.measured->error) : Json(nullptr);
     const auto* const predicted = v.predicted();
-    object["predicted"] = predicted && !predicted->law.empty() ? json_of(predicted->metrics) : Json(nullptr);
+    object["predicted"] = predicted && !predicted->law.empty() ? metrics_object(predicted->metrics) : Json(nullptr);
     object["certified"] = predicted ? Json(v.certified()) : Json(nullptr);
     object["agreement"] = nullptr;
     if (!v.agreement.empty() && v.agreement.back()) {
@@ -364,7 +359,7 @@ Json validation_json(const Validation& v) {
         object["connections"] = std::move(rows);
     }
     object["alignment"] = v.alignment ? alignment_json(*v.alignment) : Json(nullptr);
-    object["identity"] = v.identity ? json_of(*v.identity) : Json(nullptr);
+    object["identity"] = v.identity ? metrics_object(*v.identity) : Json(nullptr);
     object["requirements"] = words_of(v.requirements);
     object["verdict"] = v.verdict.pass ? "PASS" : "FAIL";
     object["reasons"] = v.verdict.reasons;

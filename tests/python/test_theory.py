@@ -1,5 +1,6 @@
 """Theory and simulation: the numbers are the program's, and the objects behave as Python's do."""
 
+import json
 import os
 import pickle
 import signal
@@ -70,6 +71,18 @@ class EqualsTheProgram(unittest.TestCase):
 
 
 class Networks(unittest.TestCase):
+    def test_aligned_networks_of_a_file_are_pickled(self):
+        path = os.path.join(tempfile.mkdtemp(), "aligned.json")
+        triplet = {"values": [1.5], "left": [[1.0, 0.0, 0.0]], "right": [[0.0, 0.6, 0.8]]}
+        with open(path, "w") as file:
+            json.dump({"streams": 1, "width": 3, "depth": 2, "mixers": [[[1.0]], [[1.0]]],
+                       "noise": {"kind": "aligned", "triplets": [triplet, triplet], "singular_values": [[0.1, 0.2], [0.3, 0.1]]}},
+                      file)
+        network = js.Network(model=path)
+        again = pickle.loads(pickle.dumps(network))
+        self.assertTrue(bits(js.simulate(again, 3).log_singular_values, js.simulate(network, 3).log_singular_values))
+        self.assertEqual(js.solve(again).metrics, js.solve(network).metrics)
+
     def test_arrays_are_mixers(self):
         matrices = js.Network(mixer="orthogonal", depth=3).mixers
         own = js.Network(mixer=matrices, noise=0.05)
