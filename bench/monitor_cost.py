@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""What jacobian_spectra.Monitor costs, and how early it shows a run that diverges.
+
+    PYTHONPATH=build/release/python python3 bench/monitor_cost.py --device cuda --steps 600
+
+Cost: the matched gpt and the stack of Cayley mixers (jpmhc) of train_eager.py train with and without a monitor, in turns;
+printed are the shares of time that measurements took, by the monitor's own clock and by the two rates. `budget` is off:
+every measurement that is due is made.
+
+Divergence: a stack whose mixers are not constrained trains at a learning rate that is too large. Printed are the step at
+which the loss first exceeds ten times its smallest value so far, and the one at which the monitor's largest singular value
+first exceeds ten times its first.
+"""
+
+import argparse
+import time
+
+import torch
+import torch.nn.functional as F
+
+import jacobian_spectra as js
+import train_eager
+
+
+class Free(train_eager.Jpmhc):
+    """Streams mixed by the identity plus a matrix that is as large as the network likes."""
+
+    def forward(self, x, norm, branch):
+        b, t, c = x.shape
+        n = train_eager.STREAMS
+        pre, post, res = self.fused(self.norm(x)).view(b, t, 3, n, n).unbind(2)
+        streams = x.view(b, t, n, c // n)
+        read = torch.einsum("btij,btjd->btid", pre.softmax(-1), streams).mean(2)
+        out = branch(norm(read))[:, :, None].expand(-1, -1, n, -1)
+        mixer = torch.eye(n, device=x.device) + res
+        mixed = torch.einsum("btij,btjd->btid", mixer, streams) + torch.einsum("btij,btjd->btid", post.softmax(-2), out)
+        return mixed.reshape(b, t, c), None
+
+
+train_eager.CONNECTIONS["free"] = Free
+train_eager.SIZES["free"] = train_eager.SIZES["jpmhc"]
+
+
+class Run:
+    """A model that takes training steps on random states of the gyroscope task's shape."""
+
+    def __init__(self, kind, device, batch, rate):
+        torch.manual_seed(0)
+        self.x = torch.randn(512, 255, 16, device=device)
+        self.y = self.x.cumsum(1) / 16
+        self.model = train_eager.Model(kind, 16, 256).to(device)
+        self.optimiser = torch.optim.AdamW(self.model.parameters(), lr=rate, betas=(0.9, 0.95))
+        self.batch, self.device = batch, device
+
+    def step(self):
+        rows = torch.randint(512, (self.batch,)).to(self.device)
+        loss = F.mse_loss(self.model(self.x[rows])[0], self.y[rows])
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        self.optimiser.step()
+        return loss.item()
+
+    def monitor(self, every):
+        return js.Monitor(self.model, self.x[:1], every=every, budget=None)
+
+
+def seconds_of(run, steps, monitor=None):
+    begin = time.perf_counter()
+    for step in range(1, steps + 1):
+        run.step()
+        if monitor is not None:
+            monitor(step)
+    return time.perf_counter() - begin
+
+
+def cost(kind, arguments):
+    run = Run(kind, arguments.device, arguments.batch, 1e-4)
+    monitor = run.monitor(arguments.every)
+    seconds_of(run, 20)
+    monitor(0)  # the first measurement finds the blocks and warms up
+    monitor.seconds, monitor.measured = 0.0, 0
+    plain = watched = 0.0
+    for _ in range(arguments.steps // arguments.every):
+        plain += seconds_of(run, arguments.every)
+        watched += seconds_of(run, arguments.every, monitor)
+    print(f"{kind:8} {arguments.steps / plain:7.1f} steps/s; {monitor.measured} measurements, "
+          f"{1e3 * monitor.seconds / monitor.measured:.0f} ms each: {100 * monitor.seconds / watched:.2f} % of the time "
+          f"(by the two rates {100 * (watched / plain - 1):+.2f} %)", flush=True)
+
+
+def divergence(arguments):
+    run = Run("free", arguments.device, arguments.batch, arguments.rate)
+    monitor = run.monitor(arguments.look)
+    first = smallest = None
+    seen = {}
+    for step in range(arguments.steps):
+        largest = monitor(step).get("jacobian/largest")
+        loss = run.step()
+        smallest = loss if smallest is None else min(smallest, loss)
+        if largest is not None:
+            first = first or largest
+            print(f"  step {step:4}: loss {loss:9.3g}, largest singular value {largest:9.3g}", flush=True)
+            if "monitor" not in seen and not largest < 10 * first:
+                seen["monitor"] = step
+        if "loss" not in seen and not loss < 10 * smallest:
+            seen["loss"] = step
+        if len(seen) == 2:
+            break
+    print(f"learning rate {arguments.rate}: the monitor shows it at step {seen.get('monitor')}, the loss at "
+          f"{seen.get('loss')}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--every", type=int, default=100)
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--rate", type=float, default=3e-3, help="of the run that diverges")
+    parser.add_argument("--look", type=int, default=5, help="steps between measurements of that run")
+    arguments = parser.parse_args()
+    print(f"torch {torch.__version__}, {arguments.device}, batch {arguments.batch}, every {arguments.every} steps")
+    for kind in ("gpt", "jpmhc"):
+        cost(kind, arguments)
+    divergence(arguments)
+
+
+if __name__ == "__main__":
+    main()
