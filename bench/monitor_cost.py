@@ -7,9 +7,9 @@ Cost: the matched gpt and the stack of Cayley mixers (jpmhc) of train_eager.py t
 printed are the shares of time that measurements took, by the monitor's own clock and by the two rates. `budget` is off:
 every measurement that is due is made.
 
-Divergence: a stack whose mixers are not constrained trains at a learning rate that is too large. Printed are the step at
-which the loss first exceeds ten times its smallest value so far, and the one at which the monitor's largest singular value
-first exceeds ten times its first.
+Divergence: a stack whose mixers are not constrained trains at a learning rate that doubles every 20 steps, from 1e-5 on.
+Printed are the step at which the loss first exceeds twice its smallest value so far or is no number, and the one at which
+the monitor's largest singular value first exceeds ten times its first.
 """
 
 import argparse
@@ -89,11 +89,13 @@ def cost(kind, arguments):
 
 
 def divergence(arguments):
-    run = Run("free", arguments.device, arguments.batch, arguments.rate)
+    run = Run("free", arguments.device, arguments.batch, 1e-5)
     monitor = run.monitor(arguments.look)
     first = smallest = None
     seen = {}
     for step in range(arguments.steps):
+        for group in run.optimiser.param_groups:
+            group["lr"] = 1e-5 * 2 ** (step / 20)
         largest = monitor(step).get("jacobian/largest")
         loss = run.step()
         smallest = loss if smallest is None else min(smallest, loss)
@@ -102,11 +104,11 @@ def divergence(arguments):
             print(f"  step {step:4}: loss {loss:9.3g}, largest singular value {largest:9.3g}", flush=True)
             if "monitor" not in seen and not largest < 10 * first:
                 seen["monitor"] = step
-        if "loss" not in seen and not loss < 10 * smallest:
+        if "loss" not in seen and not loss <= 2 * smallest:
             seen["loss"] = step
         if len(seen) == 2:
             break
-    print(f"learning rate {arguments.rate}: the monitor shows it at step {seen.get('monitor')}, the loss at "
+    print(f"the monitor shows it at step {seen.get('monitor')}, the loss at "
           f"{seen.get('loss')}")
 
 
@@ -116,7 +118,6 @@ def main():
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--every", type=int, default=100)
     parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--rate", type=float, default=3e-3, help="of the run that diverges")
     parser.add_argument("--look", type=int, default=5, help="steps between measurements of that run")
     arguments = parser.parse_args()
     print(f"torch {torch.__version__}, {arguments.device}, batch {arguments.batch}, every {arguments.every} steps")

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,10 @@ PROGRAM = os.environ.get("SPECTRA_PROGRAM", "")
 
 def has(module):
     return importlib.util.find_spec(module) is not None
+
+
+def has_gnuplot():
+    return shutil.which("gnuplot") is not None
 
 
 def run_program(*arguments):

@@ -67,7 +67,7 @@ def functional_values(model, boundary, inputs, token, axis=1):
         return (y if token is None else y.narrow(axis, token, 1)).reshape(-1)
 
     x = (state if token is None else state.narrow(axis, token, 1)).reshape(-1)
-    return np.sort(torch.linalg.svdvals(jacrev(f, chunk_size=256)(x.clone())).cpu().numpy())
+    return np.sort(torch.linalg.svdvals(jacrev(f, chunk_size=256)(x.clone())).detach().cpu().numpy())
 
 
 class Real(unittest.TestCase):

@@ -178,10 +178,13 @@ class Laws(unittest.TestCase):
         self.assertEqual(js.solve(again).metrics, self.law.metrics)
         self.assertTrue(bits(js.simulate(again, 3).log_singular_values, simulation.log_singular_values))
 
-    def test_figures_and_pages(self):
+    @unittest.skipUnless(support.has_gnuplot(), "gnuplot is not installed")
+    def test_figures(self):
         path = os.path.join(tempfile.mkdtemp(), "law.svg")
         self.assertGreater(os.path.getsize(self.law.plot().save(path)), 1000)
         self.assertEqual(self.law.plot()._repr_png_()[:4], b"\x89PNG")
+
+    def test_pages(self):
         self.assertIn("share in [0.75, 1.25]", self.law.page())
 
     def test_files_are_not_replaced(self):
@@ -223,10 +226,16 @@ class Computing(unittest.TestCase):
 
         other = threading.Thread(target=tick)
         other.start()
-        js.simulate(network, 10, threads=1)
+        while len(ticks) < 1:
+            time.sleep(0.001)
+        before, samples = len(ticks), 10
+        while len(ticks) < before + 3 and samples < 100000:  # as many as this machine needs to take some time
+            before = len(ticks)
+            js.simulate(network, samples, threads=1)
+            samples *= 4
         done.set()
         other.join()
-        self.assertGreater(len(ticks), 3)
+        self.assertGreaterEqual(len(ticks), before + 3)
 
     def test_interrupt(self):
         slow, long = js.Network(mixer="gaussian", depth=40, streams=12), js.Network(mixer="cayley", depth=5)

@@ -25,4 +25,4 @@ def as_array(values: Any) -> np.ndarray:
 
 def same_shape(array: np.ndarray, given: Any) -> Any:
     """A number where a number was given, else the array."""
-    return float(array) if np.ndim(given) == 0 else array
+    return array.item() if np.ndim(given) == 0 else array
