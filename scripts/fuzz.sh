@@ -30,12 +30,15 @@ launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 {
     cmake -S "$root" -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="${CLANG:-clang++}" "${launcher[@]}" \
-        -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -gline-tables-only" -DSPECTRA_FUZZ=ON \
+        -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -gline-tables-only -ffunction-sections" \
+        -DCMAKE_EXE_LINKER_FLAGS=-Wl,--gc-sections -DSPECTRA_FUZZ=ON -DSPECTRA_UNITY=ON \
         -DSPECTRA_TORCH=OFF -DSPECTRA_CUDA=OFF -DSPECTRA_MPI=OFF -DSPECTRA_BENCH=OFF -DSPECTRA_EXAMPLES=OFF
     cmake --build "$build" --target fuzz_targets --parallel "${JOBS:-1}"
 } >&2
 
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# Stacks of two frames with every allocation: thirty, the default, take a third of the time.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=2}
 
 # seeds_of TARGET: folders it starts from.
 seeds_of() {
