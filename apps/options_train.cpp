@@ -54,7 +54,7 @@ void add_model_options(CLI::App& app, TrainRequest& r) {
                "hyper-connections' mixer, pre and post: from the input, or static parameters", r.mappings,
                {"dynamic", "static"});
     add.number("--gate-weight", "λ", "0.1; reflection 0.5", "weight of 4γ(1-γ) for each gate", r.gate_weight);
-    add.number("--gate-bias", "b", "0", "where gates start: γ = sigmoid(b)", r.gate_bias, true);
+    add.number("--gate-bias", "b", "0; reflection -1.5", "where gates start: γ = sigmoid(b)", r.gate_bias, true);
     add.integer("--sinkhorn-iterations", "T", "20", "bistochastic: sweeps; 0: to tolerance",
                 r.sinkhorn_iterations, 0);
     add.choice("--sinkhorn-backward", "direct", "bistochastic: backward method", r.sinkhorn_backward,

@@ -48,7 +48,7 @@ ModelConfig model_config(const TrainRequest& r) {
             architecture));
     m.checkpoint_blocks = r.recompute;
     auto& o = m.mixer_options;
-    o.gate_bias = r.gate_bias.value_or(o.gate_bias);
+    o.gate_bias = r.gate_bias.value_or(r.task == "reflection" ? -1.5 : o.gate_bias);
     o.sinkhorn_iterations = r.sinkhorn_iterations.value_or(o.sinkhorn_iterations);
     o.sinkhorn_backward = sinkhorn_backward(r.sinkhorn_backward);
     o.cayley_iterations = r.cayley_iterations.value_or(o.cayley_iterations);

@@ -453,8 +453,21 @@ struct Measured {
     double resolution = validation::double_resolution;
 };
 
+/// How many triplets explain it. The triplets themselves are not kept: with them a report would hold every Jacobian.
+void add_alignment(validation::Validation& v, validation::AlignmentOptions options, const Stop& stop, int threads) {
+    options.threads = threads;
+    options.before_rank = [&](int) {
+        if (stop) throw spectra::Stopped{};
+    };
+    v.alignment = validation::align(v.measurements, v.measured->law, options);
+    for (auto& measurement : v.measurements)
+        for (auto& branch : measurement.branches) branch.core = {};
+}
+
+/// `alignment`: explain, rank and seed of its search, where the branches came with their triplets; None: no search.
 validation::Validation validate(const py::dict& names, const py::list& measurements, const py::list& log_values,
-                                const py::list& probed, const std::optional<std::string>& require, int threads) {
+                                const py::list& probed, const std::optional<std::string>& require,
+                                const std::optional<py::dict>& alignment, int threads) {
     Measured m;
     m.measurements = from_python<decltype(m.measurements)>(measurements);
     m.log_values = from_python<decltype(m.log_values)>(log_values);
@@ -467,6 +480,13 @@ validation::Validation validate(const py::dict& names, const py::list& measureme
     start.model = py::cast<std::string>(names["model"]);
     start.layout = py::cast<std::string>(names["layout"]);
     start.step = py::cast<std::optional<std::int64_t>>(names["step"]);
+    std::optional<validation::AlignmentOptions> search;
+    if (alignment) {
+        search.emplace();
+        search->explain = py::cast<double>((*alignment)["explain"]);
+        search->rank = py::cast<std::optional<int>>((*alignment)["rank"]);
+        search->seed = py::cast<std::uint64_t>((*alignment)["seed"]);
+    }
     auto requirements = require ? validation::parse_requirements(*require) : validation::default_requirements();
     return compute(threads, [&](const Stop& stop, int count) {
         auto v = start;
@@ -477,6 +497,7 @@ validation::Validation validate(const py::dict& names, const py::list& measureme
         if (stop) throw spectra::Stopped{};
         if (!m.measurements.empty()) validation::add_measurements(v, m.measurements, m.resolution, count);
         if (stop) throw spectra::Stopped{};
+        if (!m.measurements.empty() && search) add_alignment(v, *search, stop, count);
         v.measured->words = m.words;
         v.measured->note = m.note;
         validation::conclude(v, requirements);

@@ -93,7 +93,7 @@ SPECTRA_MEMBERS(layouts::MixerTable, M(layers), M(row_sum_defect), M(column_sum_
                 M(spectral_norm_max), M(identity_distance), M(diagonal_dominant_share), M(smallest_entry),
                 M(composites));
 SPECTRA_MEMBERS(layouts::MeasuredBranch, M(variance), M(mixer_variance), M(by_stream), M(core_variance),
-                M(core_values), M(values), M(weights));
+                M(core_values), M(values), M(core), M(derivative), M(weights));
 SPECTRA_MEMBERS(layouts::Measurement, M(stack), M(branches), M(singular_values), M(product_defect));
 SPECTRA_MEMBERS(validation::ProbedLaw, M(log_values), M(metrics), M(error));
 SPECTRA_MEMBERS(validation::Requirement, M(name), M(relation), M(threshold), M(reason));
@@ -102,8 +102,11 @@ SPECTRA_MEMBERS(validation::Measured, M(values), M(law), M(metrics), M(error), M
 SPECTRA_MEMBERS(validation::LayerDistance, M(wasserstein1), M(variance), M(mixer_share), M(largest), M(smallest));
 SPECTRA_MEMBERS(validation::Prediction, M(part), M(networks), M(theories), M(law), M(metrics), M(counted_error),
                 M(certificate));
+SPECTRA_MEMBERS(validation::AlignedPrediction, M(rank), M(law), M(metrics), M(distance), M(error), M(draws),
+                M(certificate));
+SPECTRA_MEMBERS(validation::Alignment, M(explain), M(by_rank), M(rank), M(theory), M(width), M(overlaps));
 SPECTRA_MEMBERS(validation::Validation, M(file), M(layout), M(model), M(step), M(stack), M(mixers), M(measurements),
-                M(measured), M(predictions), M(agreement), M(layers), M(identity), M(requirements), M(verdict));
+                M(measured), M(predictions), M(agreement), M(layers), M(alignment), M(identity), M(requirements), M(verdict));
 
 #undef M
 #undef SPECTRA_MEMBERS

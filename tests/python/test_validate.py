@@ -460,6 +460,69 @@ class Refused(unittest.TestCase):
         self.refuse("infinities or NaN", model, ids(), check=False)
 
 
+class Layer(torch.nn.Module):
+    """x + Wx."""
+
+    def __init__(self, weight):
+        super().__init__()
+        self.weight = torch.nn.Parameter(weight)
+
+    def forward(self, x):
+        return x + x @ self.weight.T
+
+
+class Layers(torch.nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(layers)
+
+    def forward(self, x):
+        return sequence(self.layers)(x)
+
+
+class Aligned(unittest.TestCase):
+    """Four layers of 32 channels, W_l = 0.3 G/√N + strength · u uᵀ with one u for all of them."""
+
+    @staticmethod
+    def stack(strength):
+        generator = torch.Generator().manual_seed(5)
+        u = torch.nn.functional.normalize(torch.randn(32, generator=generator, dtype=torch.float64), dim=0)
+        weights = [0.3 * torch.randn(32, 32, generator=generator, dtype=torch.float64) / 32**0.5 for _ in range(4)]
+        return Layers(Layer(w + strength * torch.outer(u, u)) for w in weights), torch.randn(1, 32, dtype=torch.float64)
+
+    def test_one_direction_that_all_layers_share(self):
+        model, x = self.stack(1.5)
+        report = js.validate(model, x, blocks="layers", explain=0.03)
+        found = report.alignment
+        self.assertEqual((found.rank, found.width), (1, 32))
+        free, kept = found.by_rank
+        self.assertEqual((free.kept, kept.kept), (0, 1))
+        self.assertGreater(free.distance, 10 * kept.distance)
+        # (1 + 1.5)⁴ = 39 along u; theory without the vectors does not see it.
+        largest = report.measured.metrics.largest
+        self.assertAlmostEqual(kept.metrics.largest / largest, 1, delta=0.05)
+        self.assertLess(free.metrics.largest, 0.2 * largest)
+        self.assertTrue(found.theory.certificate.certified)
+        self.assertLess(found.theory.distance, 0.03)
+        self.assertGreater(found.overlaps[3, 0], 0.9)
+        self.assertIn("keeping the 1 largest triplets of every branch explains", report.page())
+        self.assertEqual(report.json()["alignment"]["rank"], 1)
+        again = pickle.loads(pickle.dumps(report))
+        self.assertEqual(repr(again.alignment), repr(found))
+        self.assertLess(len(pickle.dumps(report)), 400000)
+
+    def test_none_where_layers_are_independent(self):
+        self.assertEqual(js.validate(*self.stack(0.0), blocks="layers").alignment.rank, 0)
+
+    def test_as_many_as_asked_or_none(self):
+        model, x = self.stack(1.5)
+        self.assertEqual([one.kept for one in js.validate(model, x, blocks="layers", aligned=3).alignment.by_rank], [0, 3])
+        self.assertIsNone(js.validate(model, x, blocks="layers", aligned=None).alignment)
+        self.assertIsNone(js.validate(model, x, blocks="layers", method="probes", probes=2, steps=10).alignment)
+        with self.assertRaisesRegex(ValueError, "aligned='all': must be auto, search, a number of triplets, or None"):
+            js.validate(model, x, aligned="all")
+
+
 class Reports(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

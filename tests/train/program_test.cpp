@@ -141,6 +141,20 @@ TEST_F(TrainProgram, WritesTheModelAsItStarts) {
     EXPECT_NE(validated.out.find("untrained, for near-pi-single"), std::string::npos) << validated.out;
 }
 
+// γ = sigmoid(b) before the first step.
+TEST_F(TrainProgram, GatesOfTheReflectionTaskStartWhereTheyAreTold) {
+    const auto gate = [&](const Words& more) {
+        Words words{"reflection", "--architecture", "edelta", "--samples", "20", "--steps", "0", "--device", "cpu",
+                    "--threads",  "1",              "--json", "--force"};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto result = run(words);
+        EXPECT_EQ(result.status, 0) << result.err;
+        return json::parse(result.out)["gate"].get<double>();
+    };
+    EXPECT_NEAR(gate({}), 1 / (1 + std::exp(1.5)), 1e-6);
+    EXPECT_NEAR(gate({"--gate-bias", "2"}), 1 / (1 + std::exp(-2.0)), 1e-6);
+}
+
 TEST_F(TrainProgram, UsesAsManyThreadsAsTheEnvironmentAllows) {
     testing::ProcessOptions options;
     options.environment = {{"OMP_NUM_THREADS", "3"}};

@@ -296,6 +296,7 @@ TEST(Trainer, ReflectionIsLearnedByWhatCanReflect) {
         o.batch = 32;
         o.clip = 0;
         o.gate_weight = 0.5;
+        o.model.mixer_options.gate_bias = -1.5;
         o.log_every = 2000;
         o.schedule.shape = Schedule::Shape::constant;
         o.schedule.warm_up = 0;

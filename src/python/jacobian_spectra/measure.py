@@ -32,6 +32,7 @@ class How:
     connections: bool
     mixer: str  #: "auto", "identity" or "trace"
     check: bool  #: run the model twice first
+    vectors: Callable[[int, int], bool]  #: whether branches of that depth and size are decomposed with their vectors
 
 
 @dataclass
@@ -118,8 +119,18 @@ def _branch(variance: float, by_stream: np.ndarray, core: np.ndarray, values: np
             "core_variance": variance, "core_values": compressed(core), "values": values}
 
 
-def exact_connection(y: np.ndarray, n: int, kind: str, device: torch.device) -> tuple[np.ndarray, dict[str, Any]]:
-    """Mixer and branch of a connection from its Jacobian."""
+def triplets(x: np.ndarray, device: torch.device) -> dict[str, np.ndarray]:
+    """All singular triplets, largest first."""
+    if device.type == "cuda" and len(x) >= _FOR_THE_GPU:
+        u, s, v = (part.cpu().numpy() for part in torch.linalg.svd(torch.from_numpy(x).to(device)))
+    else:
+        u, s, v = np.linalg.svd(x)
+    return {"values": s, "left": np.asfortranarray(u), "right": np.asfortranarray(v.T)}
+
+
+def exact_connection(y: np.ndarray, n: int, kind: str, device: torch.device,
+                     vectors: bool = False) -> tuple[np.ndarray, dict[str, Any]]:
+    """Mixer and branch of a connection from its Jacobian; with `vectors` the branch's triplets too."""
     size = y.shape[0]
     p = size // n
     mixer = mixer_of(np.einsum("icjc->ij", y.reshape(n, p, n, p)) / p, kind)
@@ -127,8 +138,11 @@ def exact_connection(y: np.ndarray, n: int, kind: str, device: torch.device) -> 
     channels = np.arange(p)
     x.reshape(n, p, n, p)[:, channels, :, channels] -= mixer
     by_stream = (x.reshape(n, p, n, p) ** 2).sum(axis=(1, 3)) / p
-    return mixer, _branch(float((x**2).sum() / size), by_stream, np.exp(log_singular_values(x, device)),
-                          np.exp(log_singular_values(y, device)))
+    branch = _branch(float((x**2).sum() / size), by_stream, np.exp(log_singular_values(x, device)),
+                     np.exp(log_singular_values(y, device)))
+    if vectors:
+        branch["core"] = triplets(x, device)
+    return mixer, branch
 
 
 def probed_connection(products: Products, n: int, how: How) -> tuple[np.ndarray, dict[str, Any]]:
@@ -196,7 +210,8 @@ def measure(stack: AnyStack, selections: Sequence[Selection], how: How, weights:
                 continue
             if form:
                 jacobians.append(products.matrix().numpy())
-                mixer, branch = exact_connection(jacobians[-1], out.streams, how.mixer, states[0].device)
+                mixer, branch = exact_connection(jacobians[-1], out.streams, how.mixer, states[0].device,
+                                                 how.vectors(stack.depth, sizes[0]))
             else:
                 mixer, branch = probed_connection(products, out.streams, how)
             branch["weights"] = weights[k]

@@ -79,6 +79,45 @@ class Prediction(Distribution):
                 f"collapsed {m.collapsed:.4g}, largest {m.largest:.4g}{distance}>")
 
 
+class AlignedPrediction(Distribution):
+    """The law that follows if the largest triplets of every branch keep their vectors and the rest is free."""
+
+    def __init__(self, members: dict[str, Any]) -> None:
+        self._spectrum = members["law"]
+        self._metrics = Metrics(**members["metrics"])
+        self.kept: int = members["rank"]  #: triplets of every branch
+        self.distance: float = members["distance"]  #: W1 to the measured law over its root mean square
+        self.error: float = members["error"]  #: of the distance, from the draws
+        self.draws: int = members["draws"]  #: of the rest, per input; 0: by theory
+        self.certificate = Certificate._from(members["certificate"]) if self.draws == 0 else None  #: of a theory
+
+    @property
+    def metrics(self) -> Metrics:
+        """Metrics of the law."""
+        return self._metrics
+
+    def __repr__(self) -> str:
+        source = "theory" if self.draws == 0 else f"{self.draws} draws"
+        return f"<AlignedPrediction: {self.kept} triplets kept, W1/rms {self.distance:.4f} ± {self.error:.4f}, {source}>"
+
+
+class Alignment:
+    """How many triplets of every branch explain what was measured: what the layers know of each other."""
+
+    def __init__(self, members: dict[str, Any]) -> None:
+        self.rank: int | None = members["rank"]  #: the smallest that explains; None: not even all that were tried
+        self.width: int = members["width"]  #: rows of a branch: with that many everything is kept
+        self.explain: float = members["explain"]  #: the distance that counts as explained
+        self.by_rank = tuple(AlignedPrediction(one) for one in members["by_rank"])  #: by draws, from 0 kept on
+        theory = members["theory"]
+        self.theory = None if theory is None else AlignedPrediction(theory)  #: at the last of them, where it is quick
+        self.overlaps: np.ndarray = members["overlaps"]  #: (l, k): share of what branch k writes that branch l reads
+
+    def __repr__(self) -> str:
+        curve = ", ".join(f"{one.kept}: {one.distance:.4f}" for one in self.by_rank)
+        return f"<Alignment: rank {self.rank} of {self.width}; W1/rms by triplets kept {curve}>"
+
+
 @dataclass(frozen=True)
 class Connection:
     """One block of the model at the first input: Y = A ⊗ I + X."""
@@ -148,6 +187,12 @@ class Report:
         distances += [None] * (len(self._connections) - len(distances))
         return tuple(Connection(c["name"], c["mixer"], c["variance"], c["by_stream"], c["core_values"], c["values"], d)
                      for c, d in zip(self._connections, distances))
+
+    @property
+    def alignment(self) -> Alignment | None:
+        """What the layers know of each other. None where it was not looked for."""
+        members = self._members()["alignment"]
+        return None if members is None else Alignment(members)
 
     @property
     def verdict(self) -> Verdict:

@@ -20,6 +20,8 @@ from .still import device_of, precision_of, still, unwrapped
 
 #: Jacobians are formed where neither side is longer.
 MOST_EXACT = 4096
+#: depth · N³ up to which the alignment is looked for unasked: some seconds.
+_QUICK = 5e7
 _RESOLUTION = {torch.float64: 1e-13, torch.float32: 1e-5}
 
 
@@ -126,13 +128,24 @@ def _computes_in_single(measured: _Measured) -> bool:
         return mode.seen
 
 
-def _how(method: str, probing: Probing, connections: bool, mixer: str, check: bool) -> How:
+def _vectors(aligned: int | str | None) -> Callable[[int, int], bool]:
+    """Whether the alignment of a stack of that depth and size is looked for."""
+    if aligned is None:
+        return lambda depth, size: False
+    if aligned == "auto":
+        return lambda depth, size: depth * size**3 <= _QUICK
+    if aligned == "search" or (isinstance(aligned, int) and not isinstance(aligned, bool) and aligned >= 0):
+        return lambda depth, size: True
+    raise ValueError(f"aligned={aligned!r}: must be auto, search, a number of triplets, or None")
+
+
+def _how(method: str, probing: Probing, connections: bool, mixer: str, check: bool, aligned: int | str | None) -> How:
     exact = {"auto": lambda size: size <= MOST_EXACT, "exact": lambda size: True, "probes": lambda size: False}
     if method not in exact:
         raise ValueError(f"method={method!r}: must be auto, exact or probes")
     if mixer not in ("auto", "identity", "trace"):
         raise ValueError(f"mixer={mixer!r}: must be auto, identity or trace")
-    return How(exact[method], probing, connections, mixer, check)
+    return How(exact[method], probing, connections, mixer, check, _vectors(aligned))
 
 
 def _precision(model: nn.Module, precision: str) -> torch.dtype:
@@ -193,7 +206,7 @@ def validate(model: nn.Module, inputs: Any, *, blocks: Any = None, token: int | 
              mixer: str = "auto", stream_axis: int | None = None, batch_axis: int | None = None,
              call: Callable[..., Any] | None = None, name: str | None = None, step: int | None = None,
              probes: int = 40, steps: int = 100, error: float = 3e-3, extremes: float = 1e-6, seed: int = 1,
-             check: bool = True, threads: int = 0) -> Report:
+             check: bool = True, aligned: int | str | None = "auto", explain: float = 0.02, threads: int = 0) -> Report:
     """Checks whether a live model is still an isometry, and whether theory explains it.
 
     Measures the Jacobian of the residual state after the last block with respect to that before the first, and of every
@@ -218,6 +231,10 @@ def validate(model: nn.Module, inputs: Any, *, blocks: Any = None, token: int | 
         probes, steps, error, extremes: of the quadrature (docs/numerics.md); error=0 takes all probes and steps.
         seed: of the probes.
         check: refuse a model whose results change from run to run.
+        aligned: how many triplets of every branch are kept, to see what its layers know of each other
+            (docs/validation.md): a number; "search": the smallest that explains the measurement; "auto": the same where
+            that takes seconds; None: not looked at. It needs exact singular values.
+        explain: W1 over the root mean square that counts as explained.
         threads: of the prediction; 0: as many as OpenMP uses.
 
     Raises:
@@ -232,7 +249,7 @@ def validate(model: nn.Module, inputs: Any, *, blocks: Any = None, token: int | 
         raise ValueError("at_most: must be ≥ 1")
     model = unwrapped(model)
     dtype = _precision(model, precision)
-    how = _how(method, Probing(probes, steps, error, extremes, max(1000, steps), seed), connections, mixer, check)
+    how = _how(method, Probing(probes, steps, error, extremes, max(1000, steps), seed), connections, mixer, check, aligned)
 
     def make() -> _Measured:
         return _Measured(model, inputs, blocks, token, batch_axis, stream_axis, dtype, call, how)
@@ -255,6 +272,11 @@ def validate(model: nn.Module, inputs: Any, *, blocks: Any = None, token: int | 
     exact = [f.log_values for f in found if f.log_values is not None]
     probed = [_probed(f) for f in found if f.probed is not None]
     measurements = [f.measurement for f in found if f.measurement is not None]
-    validation = _core.validate(named, measurements if len(measurements) == len(found) else [], exact, probed, require,
-                                threads)
+    complete = len(measurements) == len(found)
+    searched = complete and all("core" in branch for m in measurements for branch in m["branches"])
+    search = {"explain": explain, "rank": aligned if isinstance(aligned, int) else None, "seed": seed}
+    validation = _core.validate(named, measurements if complete else [], exact, probed, require,
+                                search if searched else None, threads)
+    for connection in found[0].connections:
+        connection.pop("core", None)
     return Report(validation, found[0].connections, why_not, seed, time.perf_counter() - begin)
