@@ -61,6 +61,11 @@ def ids(rows=1, tokens=5):
     return torch.randint(0, 11, (rows, tokens), generator=torch.Generator().manual_seed(3))
 
 
+def validate(*arguments, **options):
+    """Without the search for an alignment, which takes longer than the rest."""
+    return js.validate(*arguments, aligned=None, **options)
+
+
 class Measured(unittest.TestCase):
     """To 1e-9 of the largest singular value. The models are in double precision, so that both see the same weights."""
 
@@ -75,7 +80,7 @@ class Measured(unittest.TestCase):
     def test_gpt2_last_token(self):
         model = double(la.GPT2Model())
         x = ids(2)
-        report = js.validate(model, {"input_ids": x})
+        report = validate(model, {"input_ids": x})
         for k in range(2):
             state = model.wte(x[k:k + 1]) + model.wpe(torch.arange(5))
             self.check(report, reference(sequence(model.h), state, token=4), k)
@@ -88,13 +93,13 @@ class Measured(unittest.TestCase):
         x = ids()
         state = model.wte(x) + model.wpe(torch.arange(5))
         for token in (0, 2, -1):
-            self.check(js.validate(model, x, token=token), reference(sequence(model.h), state, token=token % 5))
-        self.check(js.validate(model, x, token="all"), reference(sequence(model.h), state))
+            self.check(validate(model, x, token=token), reference(sequence(model.h), state, token=token % 5))
+        self.check(validate(model, x, token="all"), reference(sequence(model.h), state))
 
     def test_tied_head_and_masks(self):
         model = double(la.GPT2LMHeadModel())
         x = ids()
-        report = js.validate(model, {"input_ids": x, "attention_mask": torch.ones_like(x)})
+        report = validate(model, {"input_ids": x, "attention_mask": torch.ones_like(x)})
         state = model.transformer.wte(x) + model.transformer.wpe(torch.arange(5))
         self.check(report, reference(sequence(model.transformer.h), state, token=4))
         self.assertEqual(report.connections[0].name, "transformer.h.0")
@@ -102,7 +107,7 @@ class Measured(unittest.TestCase):
     def test_llama(self):
         model = double(la.LlamaModel())
         x = ids()
-        report = js.validate(model, x)  # a tensor, though blocks are called by keywords
+        report = validate(model, x)  # a tensor, though blocks are called by keywords
         expected = reference(sequence(model.layers), model.embed_tokens(x), token=4)
         # The norm works in float32 and rounds there.
         np.testing.assert_allclose(report.measured.singular_values[0], expected, atol=1e-6 * expected[-1])
@@ -111,10 +116,10 @@ class Measured(unittest.TestCase):
     def test_bert_sees_all_tokens(self):
         model = double(la.BertModel())
         x = ids()
-        report = js.validate(model, {"input_ids": x, "attention_mask": None})
+        report = validate(model, {"input_ids": x, "attention_mask": None})
         self.check(report, reference(sequence(model.encoder.layer), model.embeddings(x)))
         self.assertIn("all tokens", report.measured.words)
-        one = js.validate(model, x, token="last")
+        one = validate(model, x, token="last")
         self.check(one, reference(sequence(model.encoder.layer), model.embeddings(x), token=4))
         self.assertIn("other tokens see this one", one.measured.note)
 
@@ -122,15 +127,15 @@ class Measured(unittest.TestCase):
         model = double(la.ViTModel())
         x = torch.randn(1, 3, 8, 8, dtype=torch.float64)
         state = model.patches(x).flatten(2).transpose(1, 2)
-        self.check(js.validate(model, x.numpy()), reference(sequence(model.encoder.layer), state))
+        self.check(validate(model, x.numpy()), reference(sequence(model.encoder.layer), state))
 
     def test_resnet(self):
         model = la.ResNet().double().train()  # validate() uses the running statistics all the same
         x = torch.randn(1, 3, 6, 6, dtype=torch.float64)
-        report = js.validate(model, x)
+        report = validate(model, x)
         self.assertIsNone(report.predicted)
         self.assertIn("layer2.0 changes the size of the state from 144 to 72", report.why_no_prediction)
-        stage = js.validate(model, x, blocks="layer1")
+        stage = validate(model, x, blocks="layer1")
         self.assertIsNotNone(stage.predicted)
         model.eval()
         state = model.relu(model.bn1(model.conv1(x))).detach()
@@ -141,8 +146,8 @@ class Measured(unittest.TestCase):
         model = double(la.ConvNeXt())
         x = torch.randn(1, 3, 8, 8, dtype=torch.float64)
         state = model.features[0](x)
-        self.check(js.validate(model, x), reference(model.features[1:], state))
-        self.assertEqual(len(js.validate(model, x, blocks="features.3").connections), 3)
+        self.check(validate(model, x), reference(model.features[1:], state))
+        self.assertEqual(len(validate(model, x, blocks="features.3").connections), 3)
 
     def test_torch_encoder(self):
         for batch_first in (True, False):
@@ -151,15 +156,15 @@ class Measured(unittest.TestCase):
             x = torch.randn(1, 4, 8, dtype=torch.float64)
             x = x if batch_first else x.transpose(0, 1).contiguous()
             expected = reference(sequence([_plain(layer) for layer in model.layers]), x)
-            self.check(js.validate(model, x), expected)
+            self.check(validate(model, x), expected)
             mask = torch.zeros(1, 4, dtype=torch.bool)
-            self.check(js.validate(model, {"src": x, "src_key_padding_mask": mask}, batch_axis=0 if batch_first else 1),
+            self.check(validate(model, {"src": x, "src_key_padding_mask": mask}, batch_axis=0 if batch_first else 1),
                        expected)
 
     def test_streams_and_their_mixers(self):
         model = double(la.HyperModel())
         x = torch.randn(1, 3, 5, dtype=torch.float64)
-        report = js.validate(model, x)
+        report = validate(model, x)
         state = model.embed(x)[:, :, None, :].expand(-1, -1, 4, -1).contiguous()
         self.check(report, reference(sequence(model.blocks), state, token=2))
         for connection, block in zip(report.connections, model.blocks):
@@ -170,7 +175,7 @@ class Measured(unittest.TestCase):
     def test_streams_in_the_batch(self):
         model = double(la.FoldedHyperModel())
         x = torch.randn(2, 3, 8, dtype=torch.float64)
-        report = js.validate(model, x)
+        report = validate(model, x)
         self.assertEqual(report.connections[0].mixer.shape, (3, 3))
         self.check(report, reference(sequence(model.blocks), x[:1].repeat_interleave(3, 0), token=2), 0)
 
@@ -183,20 +188,20 @@ class Measured(unittest.TestCase):
                 s = attention(s) + s
                 s = mlp(s) + s
             return s
-        self.check(js.validate(model, x), reference(run, x, token=2))
-        self.check(js.validate(model, x, token="all"), reference(run, x))
+        self.check(validate(model, x), reference(run, x, token=2))
+        self.check(validate(model, x, token="all"), reference(run, x))
 
     def test_shared_weights(self):
         model = double(la.LoopedModel())
         x = torch.randn(1, 3, 8, dtype=torch.float64)
-        report = js.validate(model, x)
+        report = validate(model, x)
         self.check(report, reference(sequence(model.blocks), x, token=2))
         self.assertEqual(report._members()["predictions"][-1]["networks"][0]["branch"][0], 3)  # tied
 
     def test_without_blocks(self):
         model = nn.Sequential(nn.Linear(6, 9), nn.Tanh(), nn.Linear(9, 4)).double()
         x = torch.randn(1, 6, dtype=torch.float64)
-        report = js.validate(model, x)
+        report = validate(model, x)
         self.check(report, reference(model, x))
         self.assertIn("no blocks", report.why_no_prediction)
 
@@ -204,26 +209,26 @@ class Measured(unittest.TestCase):
         model = double(la.GPT2Model())
         x = ids()
         state = model.wte(x) + model.wpe(torch.arange(5))
-        two = js.validate(model, x, blocks=["h.0", model.h[1]])
+        two = validate(model, x, blocks=["h.0", model.h[1]])
         self.check(two, reference(sequence(model.h[:2]), state, token=4))
 
     def test_single_precision(self):
         model = la.GPT2Model()
-        wide, narrow = (js.validate(model, ids(), precision=p) for p in ("f64", "model"))
+        wide, narrow = (validate(model, ids(), precision=p) for p in ("f64", "model"))
         np.testing.assert_allclose(wide.measured.singular_values[0], narrow.measured.singular_values[0], atol=1e-4)
         self.assertIn("f32", narrow.measured.words)
-        half = js.validate(la.GPT2Model().to(torch.bfloat16), ids())
+        half = validate(la.GPT2Model().to(torch.bfloat16), ids())
         self.assertIn("f64", half.measured.words)
 
     def test_inside_autocast_and_inference_mode(self):
         model, x = double(la.GPT2Model()), ids()
-        plain = js.validate(model, x).measured.metrics
+        plain = validate(model, x).measured.metrics
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            self.assertEqual(js.validate(model, x).measured.metrics, plain)
+            self.assertEqual(validate(model, x).measured.metrics, plain)
         with torch.inference_mode():
-            self.assertEqual(js.validate(model, x).measured.metrics, plain)
+            self.assertEqual(validate(model, x).measured.metrics, plain)
         with torch.no_grad():
-            self.assertEqual(js.validate(model, x).measured.metrics, plain)
+            self.assertEqual(validate(model, x).measured.metrics, plain)
 
 
 def _plain(layer):
@@ -240,8 +245,8 @@ class Probed(unittest.TestCase):
         torch.manual_seed(2)
         model = double(la.GPT2Model(layers=2, width=24))
         x = ids(1, 4)
-        exact = js.validate(model, x, token="all").measured.metrics
-        report = js.validate(model, x, token="all", method="probes", error=1e-2)
+        exact = validate(model, x, token="all").measured.metrics
+        report = validate(model, x, token="all", method="probes", error=1e-2)
         probed, error = report.measured.metrics, report.measured.error
         for name in ("window", "collapsed", "mean_square", "largest"):
             self.assertLess(abs(probed[name] - exact[name]), 4 * error[name] + 1e-3, name)
@@ -265,9 +270,9 @@ class Probed(unittest.TestCase):
     def test_models_that_can_be_differentiated_once(self):
         model = double(_OnceModel())
         x = torch.randn(1, 2, 12, dtype=torch.float64)
-        self.assertTrue(js.validate(model, x).measured.metrics.window >= 0)
+        self.assertTrue(validate(model, x).measured.metrics.window >= 0)
         with self.assertRaisesRegex(ValueError, "differentiated twice, or forwards"):
-            js.validate(model, x, method="probes")
+            validate(model, x, method="probes")
 
 
 if support.has("torch"):
@@ -365,12 +370,12 @@ class GivenBack(unittest.TestCase):
             model.train()
             next(model.parameters()).requires_grad_(False)
             model.register_forward_hook(lambda *_: None)
-            self.unchanged(model, lambda: js.validate(model, x))
+            self.unchanged(model, lambda: validate(model, x))
 
     def test_after_failure(self):
         model = la.GPT2Model().train()
-        self.unchanged(model, lambda: js.validate(model, torch.full((1, 3), 99)), "could not be run")
-        self.unchanged(model, lambda: js.validate(model, ids(), token=9), "must be 0 to 4")
+        self.unchanged(model, lambda: validate(model, torch.full((1, 3), 99)), "could not be run")
+        self.unchanged(model, lambda: validate(model, ids(), token=9), "must be 0 to 4")
 
     def test_attributes_and_buffers_that_forward_changes(self):
         class Block(nn.Module):
@@ -386,12 +391,12 @@ class GivenBack(unittest.TestCase):
                 return x + self.linear(x)
 
         model, x = nn.Sequential(Block(), Block()), torch.randn(1, 2, 4)
-        self.unchanged(model, lambda: js.validate(model, x))
+        self.unchanged(model, lambda: validate(model, x))
 
     def test_training_goes_on(self):
         model = la.GPT2LMHeadModel()
         loss = model(ids())["logits"].sum()
-        js.validate(model, ids())  # between forward and backward
+        validate(model, ids())  # between forward and backward
         loss.backward()
         self.assertIsNotNone(model.transformer.wte.weight.grad)
 
@@ -401,7 +406,7 @@ class Refused(unittest.TestCase):
 
     def refuse(self, words, *args, **kwargs):
         with self.assertRaises(ValueError) as raised, contextlib.redirect_stderr(io.StringIO()):
-            js.validate(*args, **kwargs)
+            validate(*args, **kwargs)
         self.assertIn(words, str(raised.exception))
         self.assertNotIn("\n", str(raised.exception))
 
