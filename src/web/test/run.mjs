@@ -23,8 +23,8 @@ spectra('figure', 'bands', '--max-depth', '10', '--quiet', '--plot', 'html', '--
 spectra('sweep', '--mixers', 'bistochastic,cayley', '--depths', '1:5', '--samples', '5', '--quiet', '--out', 'grid');
 try { spectra('validate', join(here, '../../../data/layouts/mhc_lite.pt'), '--quiet', '--plot', 'html', '--out', 'weights'); } catch (error) { assert.equal(error.status, 1, error.stderr); }
 execFileSync(process.env.PYTHON ?? 'python3', [join(here, 'fixtures.py'), folder], { stdio: 'inherit' });
-const pages = ['analysis', 'compare', 'depth', 'figure', 'weights', 'training', 'validation1000', 'sweep1000', 'hostile', 'several'];
-for (const name of ['training', 'validation1000', 'sweep1000', 'hostile']) spectra('report', `${name}.h5`);
+const pages = ['analysis', 'compare', 'depth', 'figure', 'weights', 'training', 'validation1000', 'aligned', 'sweep1000', 'hostile', 'several'];
+for (const name of ['training', 'validation1000', 'aligned', 'sweep1000', 'hostile']) spectra('report', `${name}.h5`);
 spectra('report', 'analysis.h5', 'compare.h5', 'training.h5', 'weights.h5', 'validation1000.h5', 'depth.h5', '--output', 'several.html');
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
@@ -239,6 +239,26 @@ await test('a validation begins with its verdict and names what to change', asyn
     assert.equal(await page.locator('.sortable tbody tr').count(), 1000);
     const quantity = page.getByLabel('Quantity', { exact: true });
     await quantity.selectOption({ label: 'branch variance σ²' });
+} }));
+
+await test('a validation shows how its layers are aligned', async () => open('aligned', { run: async (page) => {
+    const part = page.locator('section', { has: page.getByRole('heading', { name: 'Alignment between layers' }) });
+    assert.match(await part.locator('.verdict').innerText(), /alignment rank is 4 of 128 \(3.13 %\): keeping the 4 largest/);
+    const rows = await part.locator('table.alignment tbody tr').allInnerTexts();
+    assert.deepEqual(rows.map((row) => row.split('\t')[0]), ['0', '1', '2', '4']);
+    assert.match(rows[3], /0.0197 ± 0.0005/);
+    assert.equal(await part.locator('[data-value]').last().getAttribute('data-value'), '0.0197');
+    assert.match(await part.innerText(), /largest is 62.00 %: connection 10 reads what connection 3 writes/);
+    assert.match(await part.innerText(), /solved and certified at the first input, lies at 0.0213/);
+    assert.equal(await part.locator('.matrix tr').count(), 16);
+    await part.scrollIntoViewIfNeeded();
+    await settle(page);
+    const charts = await page.locator('.chart').count(), names = await page.locator('.chart').evaluateAll((all) => all.map((e) => e.getAttribute('aria-label')));
+    const at = names.findIndex((name) => name.startsWith('Distance to the measured law')), before = names.slice(0, at).length;
+    assert.ok(at >= 0 && charts > before);
+    await part.locator('.chart').focus();
+    await page.keyboard.press('ArrowRight');
+    assert.match(await part.locator('.readout').innerText(), /kept: .*W1, the rest drawn at random/);
 } }));
 
 await test('a training run shows losses, predictors, gates and ranks', async () => open('training', { run: async (page) => {
