@@ -9,6 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { statements } from './statements.mjs';
 
 const program = process.argv[2], here = import.meta.dirname ?? new URL('.', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'spectra-web-'));
@@ -381,6 +382,12 @@ await test('every part of the explorer moves', async () => open('explore', { run
     assert.deepEqual(await unreachable(page), []);
     await moves('What was published, and what this program finds', (p) => p.getByRole('radio', { name: 'stability' }).check());
 } }));
+
+await test('what the explorer states holds', async () => {
+    const page = await browser.newPage();
+    await statements(page);
+    await page.close();
+});
 
 await test('a page prints', async () => open('analysis', { run: async (page) => {
     const pdf = await page.pdf({ format: 'A4' });
