@@ -49,6 +49,7 @@ struct CommandLine {
     TrainRequest train_request;
     study::ValidateRequest validate_request;
     study::PageRequest page_request;
+    study::ExplorerRequest explorer_request;
     std::string info_file, shell, page;
     std::optional<std::string> config;  ///< a file of options
     bool info_config = false, doctor_json = false;
@@ -62,6 +63,7 @@ struct CommandLine {
     CLI::App* validate = nullptr;
     CLI::App* info = nullptr;
     CLI::App* report = nullptr;
+    CLI::App* explore = nullptr;
     CLI::App* doctor = nullptr;
     CLI::App* completion = nullptr;
     CLI::App* man = nullptr;
@@ -112,6 +114,11 @@ struct CommandLine {
                "where it goes [default: FILE.html, or spectra-report.html for several]",
                [this](const auto&, const auto& text) { page_request.output = text; });
         output.flag("--force", "replace a file that is no page of these results", page_request.force);
+        explore = add_command("explore", "a page in which you move a network and its law follows");
+        const OptionGroup explorer(*explore, "Output");
+        explorer("--output,--out", "PAGE.html", "", "where it goes [default: spectra-explore.html]",
+                 [this](const auto&, const auto& text) { explorer_request.output = text; });
+        explorer.flag("--force", "replace a file that is no explorer", explorer_request.force);
         doctor = add_command("doctor", "what is installed, whether it works, what to install");
         OptionGroup(*doctor, "Output").flag("--json", "print one JSON object and nothing else", doctor_json);
         completion = add_command("completion", "print a shell completion script");
@@ -241,6 +248,10 @@ int dispatch(CommandLine& line, const study::Invocation& invocation, char** argu
     }
     if (line.report->parsed()) {
         print(fmt::format("wrote {}\n", printable(study::write_page(line.page_request))));
+        return done;
+    }
+    if (line.explore->parsed()) {
+        print(fmt::format("wrote {}\n", printable(study::write_explorer(line.explorer_request))));
         return done;
     }
     if (line.doctor->parsed()) return doctor(line.doctor_json);

@@ -205,6 +205,7 @@ std::vector<Entry> examples(const CLI::App& app) {
          "the mixers of a weight file; exit status 1 if they fail"},
         {"spectra info run1.h5", "describes a result file"},
         {"spectra report run1.h5", "a page to look at, run1.html; several files share one page"},
+        {"spectra explore", "a page in which you move depth, noise and mixer and see the law move: open it in a browser"},
         {"spectra doctor", "what works on this machine, and what to install; for reports of problems as well"},
         {"spectra man | man -l -", "the manual page, if it is not installed"},
     };

@@ -1,4 +1,4 @@
-# Writes a source file that holds the script, style and policy of the HTML page as string literals:
+# Writes a source file that holds the scripts, styles and policies of HTML pages and the solver as string literals:
 # cmake -DFOLDER=src/web/bundle -DOUTPUT=html_bundle.cpp -P SpectraBundle.cmake
 #
 # The bundle is ASCII, so that it can be cut anywhere: compilers accept literals of 65536 bytes.
@@ -6,8 +6,9 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(source "#include \"report/html_bundle.hpp\"\n\nnamespace spectra::report {\n")
-foreach(part IN ITEMS script:page.js style:page.css policy:policy.txt)
-    string(REGEX MATCH "^([a-z]+):(.+)$" part "${part}")
+foreach(part IN ITEMS script:page.js style:page.css policy:policy.txt explorer_script:explore.js
+        explorer_style:explore.css explorer_policy:explore-policy.txt solver:solver.txt)
+    string(REGEX MATCH "^([a-z_]+):(.+)$" part "${part}")
     set(name ${CMAKE_MATCH_1})
     file(READ "${FOLDER}/${CMAKE_MATCH_2}" text)
     string(LENGTH "${text}" length)

@@ -15,7 +15,7 @@ import tempfile
 
 # Each folder may include those before it, and itself. docs/architecture.md draws the same order.
 ORDER = ["base", "random", "h5", "weightfile", "linalg", "parallel", "spectrum", "mixers", "network",
-         "dyson/exact", "dyson/solve", "dyson/equations", "dyson/law", "dyson/ask",
+         "dyson/exact", "dyson/solve", "dyson/equations", "dyson/law", "dyson/ask", "web/solver",
          "montecarlo/sample", "montecarlo/cuda", "montecarlo/run", "montecarlo",
          "layouts", "validation", "plot", "report", "study", "python", "tasks", "jacobian",
          "train/modules", "train/models", "train"]

@@ -387,6 +387,15 @@ Json row_quantiles(const Group& group, const std::string& name) {
     return rows;
 }
 
+/// Predictions that keep the largest triplets of every branch.
+Json alignment_object(const Group& group) {
+    Json object;
+    object["attributes"] = group.attributes();
+    for (const char* name : {"ranks", "draws", "distances", "distance_errors", "largest", "overlaps"})
+        group.add(object, name);
+    return object;
+}
+
 Json trained_object(const h5::File& file) {
     const Group group(file, "trained");
     Json object;
@@ -404,6 +413,8 @@ Json trained_object(const h5::File& file) {
     for (const char* name : {"full", "isotropic", "mixers"})
         if ((group / "predictions" / name).exists())
             object["predictions"][name] = (group / "predictions" / name).attributes();
+    if (const Group alignment = group / "alignment"; alignment.exists())
+        object["alignment"] = alignment_object(alignment);
     h5::Shape shape;
     auto values = group.doubles("jacobian_log_singular_values", shape);
     std::erase_if(values, [](double x) { return std::isnan(x); });

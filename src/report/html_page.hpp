@@ -1,21 +1,15 @@
 #pragma once
 
+#include "report/html_document.hpp"
+
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 /// A page to look at: one self-contained HTML file of one or several result files, which makes no request. Its script
 /// and style are src/web's, compiled into the library (html_bundle.hpp); a Content-Security-Policy allows these two by
 /// their hashes and nothing else. What comes from the files is data, never markup.
 namespace spectra::report {
-
-/// JSON that may stand in a script element: <, > and &, U+2028 and U+2029 as escapes, so that no text can end the
-/// element or begin another.
-std::string script_safe(std::string_view json);
-
-/// Text for an element or an attribute in double quotes.
-std::string html_safe(std::string_view text);
 
 /// The whole page. Throws as page_data does.
 std::string html_page(const std::vector<std::filesystem::path>& results);

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// A page to look at, from result files that are there.
+/// Pages to look at: of result files that are there, and the explorer.
 
 #include <optional>
 #include <string>
@@ -20,5 +20,15 @@ struct PageRequest {
 /// another file only with `force`. Throws std::invalid_argument, before anything is written, where a file is no result
 /// file or the page may not be written.
 std::string write_page(const PageRequest& request);
+
+/// Where the explorer goes.
+struct ExplorerRequest {
+    std::optional<std::string> output;  ///< nothing: spectra-explore.html
+    bool force = false;                 ///< replaces any file
+};
+
+/// Writes the explorer (report/explorer_page.hpp) and returns its name. An explorer is replaced, another file only with
+/// `force`. Throws std::invalid_argument, before anything is written, where the page may not be written.
+std::string write_explorer(const ExplorerRequest& request);
 
 }  // namespace spectra::study

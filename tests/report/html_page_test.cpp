@@ -172,6 +172,24 @@ TEST_F(HtmlPage, LargeDatasetsAreCutToTheirFirstRows) {
     EXPECT_EQ(mixers["data"].size(), 40000U);
 }
 
+TEST_F(HtmlPage, AValidationHasItsAlignment) {
+    const auto path = write_bare([&](h5::File& file) {
+        file.make_group("trained/alignment");
+        file.write_attribute("trained", "verdict", "PASS");
+        file.write_attribute("trained/alignment", "explain", 0.02);
+        file.write_attribute("trained/alignment", "rank", 4);
+        file.write("trained/alignment/ranks", std::vector<double>{0, 1, 2, 4}, {4});
+        file.write("trained/alignment/distances", std::vector<double>{0.05, 0.04, 0.03, 0.0125}, {4});
+        file.write("trained/alignment/overlaps", std::vector<double>{0, 0, 0.75, 0}, {1, 2, 2});
+    });
+    const auto alignment = data(path)["trained"]["alignment"];
+    EXPECT_EQ(alignment["attributes"]["rank"], 4);
+    EXPECT_EQ(alignment["distances"]["data"][3].get<double>(), 0.0125);
+    EXPECT_EQ(alignment["overlaps"]["shape"], json::array({1, 2, 2}));
+    EXPECT_EQ(alignment["overlaps"]["data"][2].get<double>(), 0.75);
+    EXPECT_FALSE(alignment.contains("largest")) << "what the file does not have";
+}
+
 TEST_F(HtmlPage, IsOneFileUnderAPolicyThatForbidsEveryRequest) {
     const std::string page = html_page({write(tests::isometric_report())});
     EXPECT_TRUE(page.starts_with("<!doctype html>"));

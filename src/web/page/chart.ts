@@ -432,7 +432,7 @@ export function legend(chart: Chart, toggle?: (label: string, on: boolean) => vo
 }
 
 /// The numbers of a chart as a table, made when it is opened, and a button that copies them.
-export function numbersOf(title: string, table: () => (string | number | null)[][]): HTMLElement {
+export function numbersOf(title: string, table: () => (string | number | null)[][]): HTMLDetailsElement {
     const body = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Table: ${title}` });
     const details = h('details', { class: 'numbers' }, h('summary', {}, title), copyButton('Copy as CSV', () => csv(table())), body);
     details.addEventListener('toggle', () => {

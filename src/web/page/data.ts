@@ -74,8 +74,20 @@ export interface Run {
     average?: { attributes: Attributes; mean: Attributes; std: Attributes } & Record<string, unknown>;
 }
 
+/// Predictions that keep the largest triplets of every branch, one entry per number kept.
+export interface Alignment {
+    attributes: Attributes;
+    ranks?: Block;
+    draws?: Block;
+    distances?: Block;
+    distance_errors?: Block;
+    largest?: Block;
+    overlaps?: Block;
+}
+
 export interface Trained {
     attributes: Attributes;
+    alignment?: Alignment;
     predictions: Record<string, Attributes>;
     measured?: Sample;
     layer_quantiles?: Num[][];

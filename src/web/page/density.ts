@@ -18,14 +18,14 @@ function overS(law: Law): { x: number[]; y: number[] } {
     return { x: law.x.map(Math.exp), y: law.y.map((d, k) => d * Math.exp(-law.x[k])) };
 }
 
-interface View {
+export interface View {
     log: boolean;
     yLog: boolean;
     cumulative: boolean;
 }
 
 /// Series of all laws, for the visible range.
-function seriesOf(laws: Law[], view: View, from: number, to: number, hidden: Set<string>): Series[] {
+export function seriesOf(laws: Law[], view: View, from: number, to: number, hidden: Set<string>): Series[] {
     const place = (x: number) => view.log ? x : x > 0 ? Math.log(x) : -Infinity;
     let theories = 0, samples = 0;
     const all: Series[] = [];
@@ -59,7 +59,7 @@ function seriesOf(laws: Law[], view: View, from: number, to: number, hidden: Set
 
 /// The height of the panel: by mean heights, so that a spike at an edge does not flatten the rest; over s what piles up
 /// near zero may leave the panel at its top.
-function panelHeight(laws: Law[], view: View, from: number, to: number, whole: boolean): number {
+export function panelHeight(laws: Law[], view: View, from: number, to: number, whole: boolean): number {
     const edges = edgesOf(from, to, 100);
     const skip = !view.log && whole ? 5 : 0;
     let inner = 0, all = 0;

@@ -1,6 +1,7 @@
 // A trained model: the verdict and what follows from it, measured against predicted, every connection.
 
 import { advise } from './advice';
+import { alignmentSection } from './alignment';
 import { Chart, legend, numbersOf, type Series } from './chart';
 import { block, num, text, type Metrics, type PageData, type ResultFile, type Run, type Trained } from './data';
 import { densitySection } from './density';
@@ -108,6 +109,7 @@ export function validationSections(data: PageData, file: ResultFile): (HTMLEleme
         laws.length ? section('Measured and predicted', densitySection(laws)) : null,
         run?.metrics && Object.keys(run.metrics).length ? metricsSection(data, run.metrics, errors) : null,
         predictionsSection(data, trained),
+        alignmentSection(trained.alignment),
         run ? agreementSection(run) : null,
         connectionsSection(trained, goTo),
         mixers?.element ?? null,

@@ -2,8 +2,8 @@
 """Result files that no quick command writes: fixtures.py FOLDER
 
 From FOLDER/grid.h5, which spectra sweep wrote: sweep1000.h5, a thousand networks.
-training.h5, a training run; validation1000.h5, a validation of a thousand connections; hostile.h5, text that would be
-markup.
+training.h5, a training run; validation1000.h5, a validation of a thousand connections; aligned.h5, one of a model with
+aligned layers; hostile.h5, text that would be markup.
 """
 
 import sys
@@ -93,6 +93,28 @@ with create("validation1000") as file:
     set_all(trained.create_group("predictions/mixers"), {**measured, "collapsed": 0.75, "wasserstein1": 0.3,
                                                          "certified": np.int64(1), "doubt": ""})
     set_all(trained.create_group("predictions/full"), {**measured, "wasserstein1": 0.2, "certified": np.int64(1), "doubt": ""})
+
+with create("aligned") as file:
+    count, n = 16, 4
+    random = np.random.default_rng(6)
+    trained = file.create_group("trained")
+    set_all(trained, {"file": "stack.ckpt", "layout": "spectra", "model": "cayley, 8 blocks", "verdict": "PASS",
+                      "reasons": "", "requirements": "window >= 0.2", "step": np.int64(2000), "measured": "2 inputs, N = 512"})
+    trained["mixers"] = np.eye(n) + 0.01 * random.standard_normal((count, n, n))
+    values = np.sort(random.normal(0, 0.4, 512))[None, :]
+    trained["jacobian_log_singular_values"], trained["jacobian_singular_values"] = values, np.exp(values)
+    set_all(file.create_group("metrics/measured"), {"mean_square": 1.4, "log_mean": 0.0, "window": 0.5, "collapsed": 0.0,
+                                                    "smallest": 0.2, "largest": 6.4, "effective_rank": 0.8})
+    alignment = trained.create_group("alignment")
+    set_all(alignment, {"explain": 0.02, "width": np.int64(128), "rank": np.int64(4), "theory_distance": 0.0213,
+                        "theory_certified": np.int64(1), "theory_doubt": ""})
+    alignment["ranks"], alignment["draws"] = np.array([0.0, 1, 2, 4]), np.full(4, 24.0)
+    alignment["distances"] = np.array([0.0321, 0.0284, 0.0233, 0.0197])
+    alignment["distance_errors"] = np.array([0.0008, 0.0007, 0.0006, 0.0005])
+    alignment["largest"] = np.array([3.3, 4.3, 5.1, 6.0])
+    overlaps = np.tril(random.uniform(0, 0.1, (count, count)), -1)
+    overlaps[9, 2] = 0.62
+    alignment["overlaps"] = overlaps[None]
 
 with create("hostile") as file:
     tag = "</script><script>window.hurt=1</script><img src=x onerror=\"window.hurt=2\">'\""

@@ -1,6 +1,7 @@
 // Pages in a real browser: node test/run.mjs PROGRAM. Makes result files of every kind with PROGRAM, and checks that
 // every control moves what it should, numbers equal the files', nothing is requested and no script of a file runs, that
-// the keyboard suffices, and that axe finds nothing. CHROMIUM names the browser, SHOTS a folder for pictures.
+// the keyboard suffices, and that axe finds nothing. CHROMIUM names the browser, SHOTS a folder for pictures, ONLY a
+// part of the names of the tests to run.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -8,6 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { statements } from './statements.mjs';
 
 const program = process.argv[2], here = import.meta.dirname ?? new URL('.', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'spectra-web-'));
@@ -23,13 +25,15 @@ spectra('figure', 'bands', '--max-depth', '10', '--quiet', '--plot', 'html', '--
 spectra('sweep', '--mixers', 'bistochastic,cayley', '--depths', '1:5', '--samples', '5', '--quiet', '--out', 'grid');
 try { spectra('validate', join(here, '../../../data/layouts/mhc_lite.pt'), '--quiet', '--plot', 'html', '--out', 'weights'); } catch (error) { assert.equal(error.status, 1, error.stderr); }
 execFileSync(process.env.PYTHON ?? 'python3', [join(here, 'fixtures.py'), folder], { stdio: 'inherit' });
-const pages = ['analysis', 'compare', 'depth', 'figure', 'weights', 'training', 'validation1000', 'sweep1000', 'hostile', 'several'];
-for (const name of ['training', 'validation1000', 'sweep1000', 'hostile']) spectra('report', `${name}.h5`);
+spectra('explore', '--output', 'explore.html');
+const pages = ['explore', 'analysis', 'compare', 'depth', 'figure', 'weights', 'training', 'validation1000', 'aligned', 'sweep1000', 'hostile', 'several'];
+for (const name of ['training', 'validation1000', 'aligned', 'sweep1000', 'hostile']) spectra('report', `${name}.h5`);
 spectra('report', 'analysis.h5', 'compare.h5', 'training.h5', 'weights.h5', 'validation1000.h5', 'depth.h5', '--output', 'several.html');
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
 let failures = 0;
 async function test(name, run) {
+    if (process.env.ONLY && !name.includes(process.env.ONLY)) return;
     try {
         await run();
         console.log(`ok      ${name}`);
@@ -47,7 +51,8 @@ async function open(name, { width = 1280, dark = false, run = async () => {} } =
     page.on('pageerror', (error) => wrong.push(error.stack));
     page.on('dialog', (dialog) => { wrong.push('a dialog'); dialog.dismiss(); });
     let first = true;
-    page.on('request', (request) => { if (!first) wrong.push(`request ${request.url()}`); first = false; });
+    // A worker's script comes from the page itself.
+    page.on('request', (request) => { if (!first && !request.url().startsWith('blob:')) wrong.push(`request ${request.url()}`); first = false; });
     const began = Date.now();
     await page.goto(`file://${join(folder, name)}.html`);
     await page.locator('main h1').waitFor();
@@ -73,6 +78,9 @@ async function changes(page, what, act, at = 0) {
     await settle(page);
     assert.notEqual(await picture(page, at), before, `${what} changes the picture`);
 }
+/// What can be clicked but not reached by Tab.
+const unreachable = (page) => page.evaluate(() => Array.from(document.querySelectorAll('button, input, select, summary, a, [tabindex="0"]'))
+    .filter((e) => e.tabIndex < 0 && !e.closest('[aria-hidden]')).map((e) => e.outerHTML.slice(0, 80)));
 async function contrast(page, name) {
     await page.evaluate(axe);
     const found = await page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }));
@@ -199,10 +207,7 @@ await test('the keyboard alone suffices', async () => open('analysis', { run: as
     await changes(page, '-', () => page.keyboard.press('-'));
     await page.keyboard.press('+');
     await changes(page, '0', () => page.keyboard.press('0'));
-    // Everything that can be clicked can be reached, in the order of the page.
-    const order = await page.evaluate(() => Array.from(document.querySelectorAll('button, input, select, summary, a, [tabindex="0"]'))
-        .filter((e) => e.tabIndex < 0 && !e.closest('[aria-hidden]')).map((e) => e.outerHTML.slice(0, 80)));
-    assert.deepEqual(order, []);
+    assert.deepEqual(await unreachable(page), []);
 } }));
 
 await test('many networks sort, filter, draw and open', async () => open('compare', { run: async (page) => {
@@ -241,6 +246,26 @@ await test('a validation begins with its verdict and names what to change', asyn
     await quantity.selectOption({ label: 'branch variance σ²' });
 } }));
 
+await test('a validation shows how its layers are aligned', async () => open('aligned', { run: async (page) => {
+    const part = page.locator('section', { has: page.getByRole('heading', { name: 'Alignment between layers' }) });
+    assert.match(await part.locator('.verdict').innerText(), /alignment rank is 4 of 128 \(3.13 %\): keeping the 4 largest/);
+    const rows = await part.locator('table.alignment tbody tr').allInnerTexts();
+    assert.deepEqual(rows.map((row) => row.split('\t')[0]), ['0', '1', '2', '4']);
+    assert.match(rows[3], /0.0197 ± 0.0005/);
+    assert.equal(await part.locator('[data-value]').last().getAttribute('data-value'), '0.0197');
+    assert.match(await part.innerText(), /largest is 62.00 %: connection 10 reads what connection 3 writes/);
+    assert.match(await part.innerText(), /solved and certified at the first input, lies at 0.0213/);
+    assert.equal(await part.locator('.matrix tr').count(), 16);
+    await part.scrollIntoViewIfNeeded();
+    await settle(page);
+    const charts = await page.locator('.chart').count(), names = await page.locator('.chart').evaluateAll((all) => all.map((e) => e.getAttribute('aria-label')));
+    const at = names.findIndex((name) => name.startsWith('Distance to the measured law')), before = names.slice(0, at).length;
+    assert.ok(at >= 0 && charts > before);
+    await part.locator('.chart').focus();
+    await page.keyboard.press('ArrowRight');
+    assert.match(await part.locator('.readout').innerText(), /kept: .*W1, the rest drawn at random/);
+} }));
+
 await test('a training run shows losses, predictors, gates and ranks', async () => open('training', { run: async (page) => {
     assert.equal(Number(await page.locator('[data-metric="final_val_loss"]').getAttribute('data-value')), 0.00125);
     assert.match(await page.locator('.verdict').innerText(), /9.84 times better than the best trivial predictor \(copying the input/);
@@ -266,6 +291,103 @@ await test('several files share a page, each opens by itself', async () => open(
     assert.equal(await page.locator('details.file').count(), 6);
     for (const details of await page.locator('details.file').all()) assert.ok(await details.locator('h2').count() > 1);
 } }));
+
+const explorer = (page) => page.locator('section', { has: page.getByRole('heading', { name: 'Move a network, see its singular values' }) });
+const solved = (page) => page.locator('section[data-state="done"]').waitFor({ timeout: 60000 });
+const slide = (scope, label, position) => scope.getByLabel(label, { exact: true }).fill(String(position));
+
+await test('the explorer shows the program’s numbers', async () => open('explore', { run: async (page) => {
+    await solved(page);
+    const compare = async () => {
+        const line = await explorer(page).locator('pre').innerText();
+        const expected = JSON.parse(spectra(...line.split(' ').slice(1), '--theory', 'ov,scalar', '--samples', '0', '--json', '--plot', 'none', '--out', 'explored', '--force')).metrics;
+        for (const source of ['ov', 'scalar']) for (const [name, value] of Object.entries(expected[source])) {
+            const shown = await page.locator(`[data-metric="${source}.${name}"]`).getAttribute('data-value');
+            assert.ok(Math.abs(Number(shown) - (value ?? 0)) <= 1e-6 * Math.max(1, Math.abs(value ?? 0)), `${line}: ${source} ${name} is ${shown}, not ${value}`);
+        }
+        return line;
+    };
+    assert.match(await compare(), /--mixer bistochastic --depth 10 --streams 4 --noise 0.05 --seed 1 --logit-scale 1/);
+    assert.match(await explorer(page).locator('.lead').innerText(), /^Most gradient directions vanish over 10 layers: 25.00 % /);
+    await explorer(page).getByLabel('Mixer', { exact: true }).selectOption('cayley-hybrid');
+    await slide(explorer(page), 'Depth L', 5);
+    await slide(explorer(page), 'Noise Lσ²', 25);
+    await slide(explorer(page), 'Streams n', 2);
+    await slide(explorer(page), 'Gate γ', 30);
+    await slide(explorer(page), 'β', 50);
+    await explorer(page).getByLabel('Seed').fill('77');
+    await explorer(page).getByLabel('one mixer for all layers').check();
+    await solved(page);
+    assert.match(await compare(), /--mixer cayley-hybrid --depth 6 --streams 3 --noise 0.3 --seed 77 --gate 0.3 --beta 2.5 --draws shared$/);
+} }));
+
+await test('the explorer follows a slider, and a newer setting ends an older one', async () => open('explore', { run: async (page) => {
+    await solved(page);
+    await explorer(page).getByLabel('Mixer', { exact: true }).selectOption('cayley');
+    await solved(page);
+    await changes(page, 'a mixer', async () => { await explorer(page).getByLabel('Mixer', { exact: true }).selectOption('gaussian'); await solved(page); });
+    for (const choice of ['ln s', 'share below s']) await changes(page, choice, () => explorer(page).getByRole('radio', { name: choice }).check());
+    // Minutes of work in a row of settings: the last one is answered as if there were no others, and the page stays alive.
+    const frames = await page.evaluate(async () => {
+        const bar = Array.from(document.querySelectorAll('form label')).find((l) => l.textContent === 'Depth L').nextElementSibling;
+        let longest = 0, last = performance.now();
+        const watch = () => { const now = performance.now(); longest = Math.max(longest, now - last); last = now; if (bar.value !== '0') requestAnimationFrame(watch); };
+        requestAnimationFrame(watch);
+        for (let k = 25; k >= 0; --k) { bar.value = String(k); bar.dispatchEvent(new Event('input')); await new Promise((next) => setTimeout(next, 40)); }
+        return longest;
+    });
+    await page.waitForFunction(() => document.querySelector('section[data-state="done"] .lead')?.innerText.includes('1 layer'), null, { timeout: 30000 });
+    console.log(`        longest pause of the page while solving: ${frames.toFixed(0)} ms`);
+    assert.ok(frames < 1500, `${frames} ms`);
+    await explorer(page).getByRole('button', { name: 'Keep this law to compare' }).click();
+    await page.getByRole('button', { name: 'Ten gates at 0.95' }).click();
+    await page.waitForFunction(() => document.querySelector('section[data-state="done"] .lead')?.innerText.includes('10 layers'), null, { timeout: 30000 });
+    assert.equal(await explorer(page).getByRole('checkbox', { name: /^kept: gaussian/ }).count(), 1);
+    assert.match(await explorer(page).locator('pre').innerText(), /cayley-hybrid --depth 10 .*--gate 0.95/);
+} }));
+
+await test('every part of the explorer moves', async () => open('explore', { run: async (page) => {
+    const part = (name) => page.locator('section', { has: page.getByRole('heading', { name, exact: true }) });
+    const moves = async (name, act) => {
+        const before = await part(name).innerText();
+        await act(part(name));
+        await settle(page);
+        assert.notEqual(await part(name).innerText(), before, name);
+        return part(name).innerText();
+    };
+    for (const label of ['Depth', 'Branch variance σ²', 'Alignment c']) await moves('Why depth destroys signals', (p) => p.getByLabel(label, { exact: true }).fill('3'));
+    await moves('Why depth destroys signals', (p) => p.getByRole('button', { name: 'Draw again' }).click());
+    // The handle by keys, then by the pointer; the parts behind it follow.
+    const angle = await part('Cayley’s rotation').innerText();
+    await moves('A generator that cannot go wrong', async (p) => { await p.getByRole('slider', { name: 'Vector u' }).focus(); await page.keyboard.press('ArrowUp'); await page.keyboard.press('ArrowRight'); });
+    assert.notEqual(await part('Cayley’s rotation').innerText(), angle, 'the rotation follows');
+    await moves('A generator that cannot go wrong', async (p) => {
+        const handle = p.getByRole('slider', { name: 'Vector v' });
+        await handle.scrollIntoViewIfNeeded();
+        const box = await handle.boundingBox();
+        await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+        await page.mouse.down();
+        await page.mouse.move(box.x + 60, box.y + 40, { steps: 4 });
+        await page.mouse.up();
+    });
+    assert.match(await moves('Cayley’s rotation', (p) => p.getByLabel('β', { exact: true }).fill('150')), /det Q\s+1\n?/);
+    assert.match(await moves('The eigenvalue −1', (p) => p.getByLabel('β of both').fill('20')), /Householder\s+1 and 0\n/);
+    assert.match(await moves('The gate between rotation and reflection', (p) => p.getByLabel('Gate γ').fill('50')), /singular values\s+1 and 0\n/);
+    await moves('The trap in the middle', (p) => p.getByLabel('Start γ').fill('48'));
+    assert.match(await part('The trap in the middle').innerText(), /\nγ\s+0\.5\n/, 'exactly in the middle it stays');
+    assert.match(await moves('The trap in the middle', (p) => p.getByLabel('Task slope g').fill('105')), /balance of penalty and task \(unstable\)\s+0\.525/);
+    await part('The trap in the middle').getByRole('button', { name: 'Run from the start' }).click();
+    await part('The trap in the middle').getByText('Pause').waitFor();
+    await part('The trap in the middle').getByText('Run from the start').waitFor({ timeout: 20000 });
+    assert.deepEqual(await unreachable(page), []);
+    await moves('What was published, and what this program finds', (p) => p.getByRole('radio', { name: 'stability' }).check());
+} }));
+
+await test('what the explorer states holds', async () => {
+    const page = await browser.newPage();
+    await statements(page);
+    await page.close();
+});
 
 await test('a page prints', async () => open('analysis', { run: async (page) => {
     const pdf = await page.pdf({ format: 'A4' });

@@ -1,0 +1,92 @@
+// The explorer's solver against the program: node web_solver.mjs PROGRAM COUNT
+// Draws COUNT networks, solves each in WebAssembly (src/web/bundle) and by PROGRAM, and compares certificates, metrics
+// and the curve that a page shows. The tolerance is what the explorer promises, 1e-6; both solve to 1e-8.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { compile, fine, Solver } from '../src/web/bundle/solver.mjs';
+
+const program = resolve(process.argv[2]), count = Number(process.argv[3]);
+const tolerance = 1e-6;
+const few = count <= 10;  // small networks alone, in the tests of every day
+const folder = mkdtempSync(join(tmpdir(), 'spectra-solver-'));
+
+let state = 12345;
+function uniform() {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return (state >>> 8) / 16777216;
+}
+const whole = (least, most) => least + Math.floor(uniform() * (most - least + 1));
+const digits = (x) => Number(x.toPrecision(3));
+
+function draw(families) {
+    return {
+        mixer: families[whole(0, families.length - 1)], streams: whole(1, few ? 4 : 6), depth: whole(1, few ? 6 : 20),
+        noise: digits(10 ** (4 * uniform() - 3)), seed: whole(1, 999999), shared: uniform() < 0.25,
+        gate: digits(uniform()), beta: digits(4 * uniform()), logitScale: digits(3 * uniform()),
+    };
+}
+
+/// What the program finds: metrics as it prints them, and the curves of its page.
+function byProgram(settings) {
+    const own = { bistochastic: ['logitScale'], cayley: ['logitScale'], 'cayley-hybrid': ['gate', 'beta'], householder: ['beta'] }[settings.mixer] ?? [];
+    const words = ['--mixer', settings.mixer, '--streams', settings.streams, '--depth', settings.depth, '--noise', settings.noise, '--seed', settings.seed];
+    if (own.includes('gate')) words.push('--gate', settings.gate);
+    if (own.includes('beta')) words.push('--beta', settings.beta);
+    if (own.includes('logitScale')) words.push('--logit-scale', settings.logitScale);
+    if (settings.shared) words.push('--draws', 'shared');
+    const text = run([...words.map(String), '--samples', '0', '--theory', 'ov,scalar', '--json', '--plot', 'html', '--out', 'one', '--force']);
+    const page = readFileSync(join(folder, 'one.html'), 'utf8').match(/id="data">(.*?)<\/script>/s)[1];
+    return { metrics: JSON.parse(text).metrics, theory: JSON.parse(page).files[0].run.theory };
+}
+
+/// Status 3 is a law that is not certified: the explorer must find the same.
+function run(words) {
+    try {
+        return execFileSync(program, words, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    } catch (error) {
+        if (error.status === 3) return error.stdout;
+        throw new Error(`${words.join(' ')}: ${error.stderr ?? error.message}`);
+    }
+}
+
+const far = (a, b, scale = 1) => Math.abs(a - b) / Math.max(scale, Math.abs(b));
+
+/// The largest difference of two certified laws: of metrics, and of the density where both have the same grid.
+function compare(solved, metrics, theory, words) {
+    let worst = 0;
+    for (const [name, value] of Object.entries(metrics)) {
+        const found = solved.metrics[name];
+        assert.equal(found === null, value === null, `${words}: ${name} is ${found}, ${value} by the program`);
+        if (value !== null) worst = Math.max(worst, far(found, value));
+    }
+    assert.equal(solved.theory.atoms.length, theory.atoms.length, `${words}: atoms`);
+    const sameGrid = solved.theory.log_s.length === theory.log_s.length;
+    const top = Math.max(1, ...theory.density_log);
+    if (sameGrid) theory.log_s.forEach((x, k) => {
+        worst = Math.max(worst, far(solved.theory.log_s[k], x), Math.abs(solved.theory.density_log[k] - theory.density_log[k]) / top,
+                         far(solved.theory.cumulative[k], theory.cumulative[k]));
+    });
+    return { worst, sameGrid };
+}
+
+const solver = new Solver(await compile(readFileSync(new URL('../src/web/bundle/solver.txt', import.meta.url), 'utf8')));
+let largest = 0, other = 0, doubtful = 0;
+for (let k = 0; k < count; ++k) {
+    const settings = draw(solver.families), words = JSON.stringify(settings), expected = byProgram(settings);
+    for (const method of ['ov', 'scalar']) {
+        const solved = solver.solve(settings, method, fine), theory = expected.theory[method];
+        assert.equal(solved.certified, theory.attributes.certified === 1, `${method} of ${words}: ${solved.message}, by the program ${theory.certificate}`);
+        if (!solved.certified && ++doubtful) continue;  // nobody promises its numbers
+        const { worst, sameGrid } = compare(solved, expected.metrics[method], theory, `${method} of ${words}`);
+        assert.ok(worst <= tolerance, `${method} of ${words}: differs by ${worst}`);
+        largest = Math.max(largest, worst);
+        if (!sameGrid) ++other;
+    }
+}
+assert.throws(() => solver.solve({ ...draw(['cayley-hybrid']), gate: 7 }, 'ov', fine), /gate.*must be 0 to 1/);
+rmSync(folder, { recursive: true });
+console.log(`${count} networks, two theories each: at most ${largest.toExponential(1)} apart; ${other} of ${2 * count} laws on another grid, compared by their metrics; ${doubtful} not certified by either`);
