@@ -134,10 +134,12 @@ Eigen::MatrixXd gauss_seidel_gradient(const Eigen::MatrixXd& p, const Eigen::Mat
 
 Outcome gauss_seidel_table() {
     const MatrixXd start = limit(identity_like_logits()), drawn = limit(drawn_logits(1)), trained = limit(drawn_logits(3));
-    const double worst = median_gauss_seidel_error(start, 16);
-    return {holds_if(worst < 0.01 && median_residual(start, 16) < 0.02),
+    const double worst = median_gauss_seidel_error(start, 16), typical = median_gauss_seidel_error(drawn, 16);
+    return {worst < 1e-3     ? Verdict::holds
+            : typical < 1e-3 ? Verdict::holds_in_part
+                             : Verdict::refuted,
             {computed("residual after 16 sweeps, logits N(0, 1)", median_residual(drawn, 16), 1e-2),
-             computed("gradient error after 16 sweeps, logits N(0, 1)", median_gauss_seidel_error(drawn, 16), 8e-4),
+             computed("gradient error after 16 sweeps, logits N(0, 1)", typical, 8e-4),
              computed("gradient error after 16 sweeps, logits N(0, 9)", median_gauss_seidel_error(trained, 16), 8e-4),
              computed("residual after 16 sweeps at the identity-like start", median_residual(start, 16), 1e-2),
              computed("gradient error after 16 sweeps at the identity-like start", worst, 8e-4),
@@ -179,8 +181,8 @@ Outcome unrolled_gradient() {
     };
     const double start = error(identity_like_logits()), drawn = error(drawn_logits(1));
     return {start < 0.01 ? Verdict::holds : drawn < 0.01 ? Verdict::holds_in_part : Verdict::refuted,
-            {{"median difference to the limit's gradient, logits N(0, 1)", drawn, 1e-5, 0, {}},
-             {"at the identity-like start", start, 1e-4, 0, {}}}};
+            {{"median difference to the limit's gradient, logits N(0, 1)", drawn, 1e-5, {}, {}},
+             {"at the identity-like start", start, 1e-4, {}, {}}}};
 }
 
 Outcome implicit_gradient_accuracy() {

@@ -287,7 +287,7 @@ Outcome activation_universality() {
         out.numbers.push_back({"share in [0.75, 1.25], " + activation, window, 2e-3, {}, {}});
     }
     out.verdict = holds_if(most - least < 0.02);
-    out.numbers.push_back({"largest difference between activations", most - least, 2e-3, 0, {}});
+    out.numbers.push_back({"largest difference between activations", most - least, 2e-3, {}, {}});
     return out;
 }
 
@@ -333,7 +333,7 @@ Outcome reduction_to_scalar_equation() {
     const Complex four = dyson::printed::equation_4(0.8, 0.1, omega).g;
     const auto green = [](Complex w) { return dyson::printed::equation_7(one_stream(0.8, 0.1), w).g; };
     return {holds_if(relative(four, seven) < 1e-6),
-            {computed("|g by (4) − g by (7)|/|g by (7)| at n = 1, a = 0.8, σ² = 0.1, ω = 1.3 + 0.4i", relative(four, seven), 0),
+            {computed("|g by (4) − g by (7)|/|g by (7)| at n = 1, a = 0.8, σ² = 0.1, ω = 1.3 + 0.4i", relative(four, seven)),
              computed("mass by (7); by (4) it is 0", moment(green, 0, 3))}};
 }
 
@@ -392,7 +392,7 @@ Outcome nested_s_transform() {
     }
     return {exact < 1e-6 ? holds_if(best < 1e-3) : Verdict::open,
             {vanishing("relative error in g of two layers, where it is exact", exact, 1e-6),
-             {"smallest relative error in g of three layers over all readings", best, 1e-3 * best, 0, {}}}};
+             {"smallest relative error in g of three layers over all readings", best, 1e-3 * best, {}, {}}}};
 }
 
 Outcome cost_of_a_step() {
@@ -473,7 +473,7 @@ Outcome scalar_theory_of_one_layer() {
         const double distance = relative_distance(scalar, simulated(network, 200));
         if (theories > 1e-5 || distance > 0.01) out.verdict = Verdict::refuted;
         out.numbers.push_back(vanishing(label("W1 of the two theories", family), theories, 1e-5));
-        out.numbers.push_back(computed(label("W1/rms of scalar theory and simulation", family), distance, 0));
+        out.numbers.push_back(computed(label("W1/rms of scalar theory and simulation", family), distance));
     }
     return out;
 }
@@ -488,7 +488,7 @@ Outcome theories_from_two_layers() {
             const double ov = relative_distance(law_of(network), sample);
             const std::string where = ", " + std::string(mixers::name(family)) + ", L = " + std::to_string(depth);
             out.numbers.push_back(computed("W1/rms, scalar theory" + where, scalar));
-            out.numbers.push_back(computed("W1/rms, operator-valued theory" + where, ov, 0));
+            out.numbers.push_back(computed("W1/rms, operator-valued theory" + where, ov));
             if (ov > 0.01 || scalar < 10 * ov) out.verdict = Verdict::refuted;
         }
     return out;
@@ -524,7 +524,9 @@ Outcome normalisation_of_a_smoothed_density() {
     const double lower = metrics.smallest * metrics.smallest, upper = metrics.largest * metrics.largest;
     const double on_support = smoothed_integral(identity, lower, upper, 0.01);
     const double wide = smoothed_integral(identity, lower - 10, upper + 10, 0.01);
-    return {holds_if(std::abs(on_support - 1) < 1e-3),
+    return {std::abs(on_support - 1) < 1e-3 ? Verdict::holds
+            : std::abs(wide - 1) < 1e-3     ? Verdict::holds_in_part
+                                            : Verdict::refuted,
             {{"integral over the support, identity, L = 1, ε = 0.01", on_support, 1e-4, 1, {}},
              {"integral over ten more on either side", wide, 1e-3, 1, {}}}};
 }

@@ -135,7 +135,7 @@ Outcome unit_eigenvalues() {
     }
     return {holds_if(units == d - 1),
             {counted("eigenvalues of the skip path of (7) that are 1, d = 8", units, d - 1),
-             computed("largest |eigenvalue − 1|, α = ½", furthest, 0)}};
+             computed("largest |eigenvalue − 1|, α = ½", furthest)}};
 }
 
 Outcome soft_projection() {
@@ -152,8 +152,8 @@ Outcome soft_projection() {
     };
     const double unit = defect(1), saturated = defect(10);
     return {unit < 0.05 ? Verdict::holds : saturated < 0.05 ? Verdict::holds_in_part : Verdict::refuted,
-            {computed("mean |g² − g| of the gates, unit gain (0 for a projection, 1/4 at most)", unit, 0),
-             computed("the same at gain 10", saturated, 0)}};
+            {computed("mean |g² − g| of the gates, unit gain (0 for a projection, 1/4 at most)", unit),
+             computed("the same at gain 10", saturated)}};
 }
 
 Outcome parameter_overhead() {
