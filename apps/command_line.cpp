@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "option_group.hpp"
 #include "options.hpp"
+#include "reproduce.hpp"
 #include "sweep.hpp"
 #include "values.hpp"
 #include "study/analysis.hpp"
@@ -50,6 +51,7 @@ struct CommandLine {
     study::ValidateRequest validate_request;
     study::PageRequest page_request;
     study::ExplorerRequest explorer_request;
+    ReproduceOptions reproduce_options;
     std::string info_file, shell, page;
     std::optional<std::string> config;  ///< a file of options
     bool info_config = false, doctor_json = false;
@@ -64,6 +66,7 @@ struct CommandLine {
     CLI::App* info = nullptr;
     CLI::App* report = nullptr;
     CLI::App* explore = nullptr;
+    CLI::App* reproduce = nullptr;
     CLI::App* doctor = nullptr;
     CLI::App* completion = nullptr;
     CLI::App* man = nullptr;
@@ -119,6 +122,8 @@ struct CommandLine {
         explorer("--output,--out", "PAGE.html", "", "where it goes [default: spectra-explore.html]",
                  [this](const auto&, const auto& text) { explorer_request.output = text; });
         explorer.flag("--force", "replace a file that is no explorer", explorer_request.force);
+        reproduce = add_command("reproduce", "compute the papers' claims again");
+        add_reproduce();
         doctor = add_command("doctor", "what is installed, whether it works, what to install");
         OptionGroup(*doctor, "Output").flag("--json", "print one JSON object and nothing else", doctor_json);
         completion = add_command("completion", "print a shell completion script");
@@ -149,6 +154,25 @@ private:
         add("--config", "FILE.toml", "",
             "read options from this file; those on the command line override it (spectra info --config writes one)",
             [this](const auto&, const auto& text) { config = text; });
+    }
+
+    void add_reproduce() {
+        auto& asked = reproduce_options.request;
+        reproduce->add_option("ID", asked.ids, "claims by their numbers, C1 to C150; all without any")
+            ->type_name("ID…")
+            ->expected(0, 1000);
+        const OptionGroup which(*reproduce, "Claims");
+        which("--paper", "NAME", "", "only the claims of jpmhc, edelta, shc, mgt or edelta-explainer",
+              [&asked](const auto&, const auto& text) { asked.paper = text; });
+        which("--claims", "FOLDER", "", "read the ledger from this folder instead of the program itself",
+              [&asked](const auto&, const auto& text) { asked.ledger = text; });
+        const OptionGroup output(*reproduce, "Output");
+        output.flag("--json", "print one JSON object and nothing else", reproduce_options.json);
+        output.flag("--markdown", "print the ledger as a document (docs/claims.md); compute nothing",
+                    reproduce_options.markdown);
+        output("--record", "FOLDER", "",
+               "write the numbers found into the claims of this folder (data/claims of a checkout); verdicts stay",
+               [&asked](const auto&, const auto& text) { asked.record = text; });
     }
 
     /// A command has one page; --help-all is accepted and not shown.
@@ -254,6 +278,7 @@ int dispatch(CommandLine& line, const study::Invocation& invocation, char** argu
         print(fmt::format("wrote {}\n", printable(study::write_explorer(line.explorer_request))));
         return done;
     }
+    if (line.reproduce->parsed()) return reproduce(line.reproduce_options);
     if (line.doctor->parsed()) return doctor(line.doctor_json);
     if (line.completion->parsed()) {
         print(completion_script(line.app, line.shell));

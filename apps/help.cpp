@@ -206,6 +206,8 @@ std::vector<Entry> examples(const CLI::App& app) {
         {"spectra info run1.h5", "describes a result file"},
         {"spectra report run1.h5", "a page to look at, run1.html; several files share one page"},
         {"spectra explore", "a page in which you move depth, noise and mixer and see the law move: open it in a browser"},
+        {"spectra reproduce", "the papers' claims, computed again; exit status 1 where a result no longer agrees"},
+        {"spectra reproduce C9 C13", "two of them; docs/claims.md lists all"},
         {"spectra doctor", "what works on this machine, and what to install; for reports of problems as well"},
         {"spectra man | man -l -", "the manual page, if it is not installed"},
     };
@@ -220,7 +222,7 @@ std::vector<Entry> examples(const CLI::App& app) {
 const std::vector<Entry>& exit_statuses() {
     static const std::vector<Entry> statuses{
         {std::to_string(done), "done"},
-        {std::to_string(verdict_negative), "done, and the verdict of validate is negative"},
+        {std::to_string(verdict_negative), "done, and the verdict of validate is negative, or a result of reproduce no longer agrees with its claim"},
         {std::to_string(bad_input), "bad command line or input; nothing was computed or written"},
         {std::to_string(not_finished),
          "could not finish: points left uncertified (the file marks them), out of memory, disk full; "

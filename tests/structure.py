@@ -17,7 +17,7 @@ import tempfile
 ORDER = ["base", "random", "h5", "weightfile", "linalg", "parallel", "spectrum", "mixers", "network",
          "dyson/exact", "dyson/solve", "dyson/equations", "dyson/law", "dyson/ask", "web/solver",
          "montecarlo/sample", "montecarlo/cuda", "montecarlo/run", "montecarlo",
-         "layouts", "validation", "plot", "report", "study", "python", "tasks", "jacobian",
+         "layouts", "validation", "tasks", "claims", "plot", "report", "study", "python", "jacobian",
          "train/modules", "train/models", "train"]
 # What a folder of src/ may not name is an option of the command line: libraries speak of fields.
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")

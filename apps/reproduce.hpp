@@ -1,0 +1,18 @@
+#pragma once
+
+#include "study/reproduce.hpp"
+
+namespace spectra::cli {
+
+/// What `spectra reproduce` was asked for.
+struct ReproduceOptions {
+    study::ReproduceRequest request;
+    bool json = false;
+    bool markdown = false;  ///< print the document of the ledger; compute nothing
+};
+
+/// `spectra reproduce`: prints a table, JSON or the document. Returns the exit status: ExitStatus::verdict_negative if a
+/// result no longer agrees with the ledger.
+int reproduce(ReproduceOptions options);
+
+}  // namespace spectra::cli

@@ -1,0 +1,152 @@
+#include "claims/registry.hpp"
+
+#include "claims/edelta.hpp"
+#include "claims/jpmhc_counts.hpp"
+#include "claims/jpmhc_mixers.hpp"
+#include "claims/jpmhc_sinkhorn.hpp"
+#include "claims/jpmhc_spectra.hpp"
+#include "claims/mgt.hpp"
+#include "claims/shc.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace spectra::claims {
+
+const std::vector<QuickClaim>& quick_claims() {
+    static const std::vector<QuickClaim> all{
+        {"C1", jpmhc::unconstrained_gain},
+        {"C2", jpmhc::doubly_stochastic_norm},
+        {"C3", jpmhc::eigenvalue_contraction},
+        {"C4", jpmhc::eigenspace_misalignment, 1},
+        {"C5", jpmhc::birkhoff_without_collapse},
+        {"C6", jpmhc::orthogonal_closure},
+        {"C7", jpmhc::span_dimensions},
+        {"C8", jpmhc::printed_span_dimension},
+        {"C9", jpmhc::scalar_dyson_equation},
+        {"C10", jpmhc::activation_universality, 20},
+        {"C11", jpmhc::scalar_theory_is_inaccurate, 2},
+        {"C12", jpmhc::kronecker_collapse, 2},
+        {"C13", jpmhc::matrix_fixed_point, 1},
+        {"C14", jpmhc::reduction_to_scalar_equation},
+        {"C15", jpmhc::twisted_s_transform},
+        {"C16", jpmhc::nested_s_transform, 2},
+        {"C17", jpmhc::reduction_factor},
+        {"C18", jpmhc::cost_of_a_step, 2},
+        {"C19", jpmhc::seconds_per_point, 1},
+        {"C20", jpmhc::newton_step},
+        {"C21", jpmhc::iterations_per_point},
+        {"C22", jpmhc::z1_map},
+        {"C23", jpmhc::s_transform_condition},
+        {"C24", jpmhc::scalar_theory_of_one_layer, 2},
+        {"C25", jpmhc::theories_from_two_layers, 6},
+        {"C26", jpmhc::orthogonal_isometry},
+        {"C27", jpmhc::smoothing, 1},
+        {"C28", jpmhc::normalisation_of_a_smoothed_density},
+        {"C29", jpmhc::constant_total_variance, 2},
+        {"C30", jpmhc::orthogonal_against_identity, 2},
+        {"C31", jpmhc::share_near_zero, 2},
+        {"C33", jpmhc::cayley_iteration_limit},
+        {"C34", jpmhc::two_steps_are_orthonormal},
+        {"C35", jpmhc::mapping_constraints},
+        {"C37", jpmhc::operations_per_module},
+        {"C39", jpmhc::ratios_of_results},
+        {"C41", jpmhc::pass_at_k},
+        {"C42", jpmhc::tied_recursion, 2},
+        {"C43", jpmhc::numbers_of_subsets},
+        {"C44", jpmhc::spectral_gap_times, 10},
+        {"C45", jpmhc::largest_spectral_gap, 10},
+        {"C46", jpmhc::module_parameters},
+        {"C47", jpmhc::parameter_overhead},
+        {"C48", jpmhc::gauss_seidel_table},
+        {"C49", jpmhc::gauss_seidel_rate},
+        {"C50", jpmhc::gauss_seidel_sweeps},
+        {"C51", jpmhc::implicit_gradient},
+        {"C52", jpmhc::unrolled_gradient},
+        {"C53", jpmhc::implicit_gradient_accuracy},
+        {"C55", jpmhc::backward_nodes},
+        {"C57", jpmhc::clamped_gradient},
+        {"C61", jpmhc::norm_and_determinant},
+        {"C62", jpmhc::doubly_stochastic_determinant},
+        {"C63", jpmhc::residual_parameters},
+        {"C64", jpmhc::generators_of_s4},
+        {"C65", jpmhc::grassmann_projector},
+        {"C66", jpmhc::cayley_adam_step},
+        {"C67", jpmhc::horizontal_path},
+        {"C68", jpmhc::recursive_model_parameters},
+        {"C69", jpmhc::adam_atan2_scale},
+        {"C70", jpmhc::self_energy},
+        {"C71", jpmhc::scalar_skip},
+        {"C72", edelta::skew_generator},
+        {"C73", edelta::unconditional_orthogonality},
+        {"C74", edelta::proper_rotation},
+        {"C75", edelta::excluded_eigenvalue},
+        {"C76", edelta::householder_orthogonality},
+        {"C77", edelta::householder_norm},
+        {"C78", edelta::householder_eigenvalues},
+        {"C79", edelta::gate_ends},
+        {"C80", edelta::gate_interior},
+        {"C81", edelta::approximate_isometry},
+        {"C82", edelta::gate_regulariser},
+        {"C83", edelta::symmetric_regularisers},
+        {"C84", edelta::boundary_slopes},
+        {"C85", edelta::midpoint_trap},
+        {"C86", edelta::matched_parameters},
+        {"C87", edelta::fewer_layers},
+        {"C101", edelta::cayley_on_negation},
+        {"C102", edelta::near_pi_angles},
+        {"C108", edelta::same_setting_twice},
+        {"C111", edelta::doubly_stochastic_is_not_orthogonal},
+        {"C112", edelta::sinkhorn_errors_accumulate, 1},
+        {"C114", shc::closure_under_products},
+        {"C115", shc::birkhoff_is_contained},
+        {"C116", shc::affine_translation},
+        {"C117", shc::spectral_decoupling},
+        {"C118", shc::completeness},
+        {"C119", shc::identity_start},
+        {"C120", shc::raw_numbers},
+        {"C121", shc::sums_after_twenty_sweeps},
+        {"C122", shc::composite_norms},
+        {"C125", shc::convex_mixing_raises_similarity},
+        {"C131", shc::parameter_growth},
+        {"C133", mgt::delta_operator_spectrum},
+        {"C134", mgt::geometric_regimes},
+        {"C135", mgt::householder_properties},
+        {"C136", mgt::erase_and_write},
+        {"C137", mgt::gate_range},
+        {"C138", mgt::unit_eigenvalues},
+        {"C139", mgt::soft_projection},
+        {"C147", mgt::parameter_overhead},
+        {"C148", mgt::attention_loses_rank},
+        {"C149", edelta::identity_shortcut_drifts, 1},
+    };
+    return all;
+}
+
+const QuickClaim* find_quick(std::string_view id) {
+    const auto& all = quick_claims();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const QuickClaim& claim) { return claim.id == id; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> differences(const Claim& stored, const Outcome& outcome) {
+    std::vector<std::string> out;
+    if (outcome.verdict != stored.verdict)
+        out.push_back(fmt::format("verdict: stored {}, found {}", name(stored.verdict), name(outcome.verdict)));
+    if (outcome.numbers.size() != stored.numbers.size())
+        out.push_back(fmt::format("numbers: stored {}, found {}", stored.numbers.size(), outcome.numbers.size()));
+    for (std::size_t k = 0; k < std::min(stored.numbers.size(), outcome.numbers.size()); ++k) {
+        const Number &was = stored.numbers[k], &is = outcome.numbers[k];
+        if (was.name != is.name) {
+            out.push_back(fmt::format("number {}: stored '{}', found '{}'", k + 1, was.name, is.name));
+            continue;
+        }
+        // Not "difference > tolerance": NaN agrees with nothing.
+        if (std::isinf(was.tolerance) ? !std::isfinite(is.value) : !(std::abs(is.value - was.value) <= was.tolerance))
+            out.push_back(fmt::format("{}: stored {:.6g} ± {:.2g}, found {:.6g}", was.name, was.value, was.tolerance, is.value));
+    }
+    return out;
+}
+
+}  // namespace spectra::claims

@@ -1,0 +1,102 @@
+#include "study/reproduce.hpp"
+
+#include "base/nearest.hpp"
+#include "base/refuse.hpp"
+#include "claims/registry.hpp"
+#include "study/version.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+namespace spectra::study {
+namespace {
+
+using claims::Claim;
+using report::ClaimRow;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point began) {
+    return std::chrono::duration<double>(Clock::now() - began).count();
+}
+
+std::string program_version() {
+    return fmt::format("{} ({})", version::number, version::git);
+}
+
+/// What is wrong with the stored claim itself.
+std::vector<std::string> stored_defects(const Claim& claim) {
+    auto out = claims::defects(claim);
+    if (!claim.version.empty() && !claims::known_version(claim.version, version::number))
+        out.push_back(fmt::format("made by an unknown version, '{}'", claim.version));
+    if (claim.quick != (claims::find_quick(claim.id) != nullptr))
+        out.emplace_back(claim.quick ? "is said to be quick and has no computation" : "has a computation and is not said to be quick");
+    return out;
+}
+
+void compute(ClaimRow& row, const claims::QuickClaim& quick) {
+    const auto began = Clock::now();
+    try {
+        row.outcome = quick.compute();
+        const auto found = claims::differences(row.claim, *row.outcome);
+        row.disagreements.insert(row.disagreements.end(), found.begin(), found.end());
+    } catch (const std::exception& error) {
+        row.disagreements.push_back(fmt::format("could not be computed: {}", error.what()));
+    }
+    row.seconds = seconds_since(began);
+}
+
+void record(const ClaimRow& row, const ReproduceRequest& request) {
+    Claim claim = row.claim;
+    claim.numbers = row.outcome->numbers;
+    claim.machine = request.machine;
+    claim.version = program_version();
+    claims::write(claim, *request.record);
+}
+
+}  // namespace
+
+std::vector<claims::Claim> requested_claims(const ReproduceRequest& request) {
+    const auto all = request.ledger ? claims::read_ledger(*request.ledger) : claims::ledger();
+    if (request.paper) {
+        std::vector<std::string> names;
+        for (const auto& paper : claims::papers()) names.push_back(paper.name);
+        if (std::find(names.begin(), names.end(), *request.paper) == names.end())
+            refuse("`paper` " + *request.paper, "no such paper" + suggestion(*request.paper, names));
+    }
+    std::vector<Claim> out;
+    for (const auto& claim : all) {
+        const bool named = request.ids.empty() || std::find(request.ids.begin(), request.ids.end(), claim.id) != request.ids.end();
+        if (named && (!request.paper || claim.source.paper == *request.paper)) out.push_back(claim);
+    }
+    for (const auto& id : request.ids)
+        if (std::none_of(all.begin(), all.end(), [&](const Claim& claim) { return claim.id == id; }))
+            refuse(id, fmt::format("no such claim; they are C1 to C{}", all.size()));
+    return out;
+}
+
+report::ClaimsReport reproduce(const ReproduceRequest& request, Observer& observer) {
+    const auto began = Clock::now();
+    report::ClaimsReport out;
+    out.version = program_version();
+    const auto ledger = requested_claims(request);
+    int done = 0;
+    for (const auto& claim : ledger) {
+        throw_if_stopped(observer);
+        observer.stage("claim " + claim.id);
+        observer.update(done++, static_cast<int>(ledger.size()));
+        ClaimRow row{claim, {}, stored_defects(claim), 0};
+        if (const auto* const quick = claims::find_quick(claim.id)) {
+            if (request.record) row.disagreements.clear();
+            compute(row, *quick);
+            if (request.record && row.outcome) record(row, request);
+        }
+        out.rows.push_back(std::move(row));
+    }
+    out.seconds = seconds_since(began);
+    return out;
+}
+
+}  // namespace spectra::study
