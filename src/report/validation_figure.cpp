@@ -276,6 +276,13 @@ plot::Panel composite_panel(const Validation& v) {
         if (products.size() <= marked)
             panel.series.push_back({"", plot::Mark::points, plot::Dash::solid, 7, "#000000", x, lines[k]});
     }
+    const auto add_gain = [&](const char* label, const char* colour, plot::Dash dash, auto gain) {
+        std::vector<double> y;
+        for (const auto& row : v.mixers->composites) y.push_back(log10_floored(row.*gain));
+        panel.series.push_back({label, plot::Mark::line, dash, 2, colour, counting(y.size()), y});
+    };
+    add_gain("forward gain", blue, plot::Dash::dashed, &layouts::CompositeRow::forward_gain);
+    add_gain("backward gain", orange, plot::Dash::dotted, &layouts::CompositeRow::backward_gain);
     fit_y(panel);
     return panel;
 }

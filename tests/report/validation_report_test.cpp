@@ -62,7 +62,8 @@ TEST(ValidationReport, FileHasTheTrainedGroup) {
     EXPECT_EQ(file.shape("trained/row_sums"), (h5::Shape{4, 3}));
     EXPECT_EQ(file.shape("trained/branch_stream_variance"), (h5::Shape{4, 3, 3}));
     for (const char* name :
-         {"branch_variance", "spectral_norms", "composite_spectral_norms", "layer_wasserstein1"})
+         {"branch_variance", "spectral_norms", "composite_spectral_norms", "composite_forward_gains",
+          "composite_backward_gains", "layer_wasserstein1"})
         EXPECT_EQ(file.shape(std::string("trained/") + name), (h5::Shape{4})) << name;
     EXPECT_EQ(file.string_attribute("trained", "verdict"), "FAIL");
     EXPECT_EQ(file.integer_attribute("trained", "step"), 20);
@@ -89,7 +90,8 @@ TEST(ValidationReport, JsonKeepsThePromise) {
     for (const char* key : {"row_sum_defect", "column_sum_defect", "orthogonality_defect",
                             "spectral_norm_max", "identity_distance", "diagonal_dominant_share"})
         EXPECT_TRUE(object["mixers"].contains(key)) << key;
-    for (const char* key : {"column_sum_min", "column_sum_max", "spectral_norm"})
+    for (const char* key : {"column_sum_min", "column_sum_max", "spectral_norm", "forward_gain", "backward_gain",
+                            "forward_gains", "backward_gains"})
         EXPECT_TRUE(object["composite"].contains(key)) << key;
     EXPECT_TRUE(object["agreement"]["wasserstein1"].is_number());
     EXPECT_EQ(object["verdict"], "PASS");
