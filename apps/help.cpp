@@ -203,6 +203,9 @@ std::vector<Entry> examples(const CLI::App& app) {
          "is the trained model still an isometry, and does theory explain it"},
         {"spectra validate model.safetensors --require \"norm<=1.05\"",
          "the mixers of a weight file; exit status 1 if they fail"},
+        {"spectra validate models/Example-Flash", "the same of a published model, by its folder"},
+        {"spectra conform reference.safetensors mine.safetensors",
+         "is your hyper-connection the published one? names the difference"},
         {"spectra info run1.h5", "describes a result file"},
         {"spectra report run1.h5", "a page to look at, run1.html; several files share one page"},
         {"spectra doctor", "what works on this machine, and what to install; for reports of problems as well"},
@@ -219,7 +222,7 @@ std::vector<Entry> examples(const CLI::App& app) {
 const std::vector<Entry>& exit_statuses() {
     static const std::vector<Entry> statuses{
         {std::to_string(done), "done"},
-        {std::to_string(verdict_negative), "done, and the verdict of validate is negative"},
+        {std::to_string(verdict_negative), "done, and the verdict of validate or conform is negative"},
         {std::to_string(bad_input), "bad command line or input; nothing was computed or written"},
         {std::to_string(not_finished),
          "could not finish: points left uncertified (the file marks them), out of memory, disk full; "
