@@ -1,306 +1,21 @@
 #include "validation/conform.hpp"
 
 #include "base/refuse.hpp"
-#include "base/text.hpp"
-#include "layouts/weights.hpp"
-#include "mixers/raw.hpp"
+#include "validation/record_precision.hpp"
+#include "validation/scheme_fit.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstring>
-#include <functional>
-#include <limits>
 #include <optional>
 #include <utility>
 
 namespace spectra::validation {
 
-using Eigen::Index;
 using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 namespace {
-
-using Slice = ConnectionScheme::Slice;
-using Start = ConnectionScheme::Start;
-
-// --- files
-
-Index length_of(const weightfile::Tensor& tensor, std::size_t dimension) {
-    return static_cast<Index>(tensor.shape[dimension]);
-}
-
-/// Results may hold what is not finite: that is a finding, not a mistake of the user.
-VectorXd any_numbers(const weightfile::TensorFile& file, const std::string& key) {
-    const auto values = file.read_doubles(file.at(key));
-    return Eigen::Map<const VectorXd>(values.data(), static_cast<Index>(values.size()));
-}
-
-/// Row t of a tensor of tokens.
-VectorXd token(const VectorXd& all, Index t, Index size) {
-    return all.segment(t * size, size);
-}
-
-void read_settings(const layouts::Weights& weights, ConnectionInput& input) {
-    if (weights.has("sweeps")) {
-        const double sweeps = weights.scalar("sweeps");
-        if (!(sweeps >= 1 && sweeps <= 100'000) || sweeps != std::floor(sweeps))
-            weights.refuse(weights.at("sweeps"),
-                           fmt::format("is {}; must be a whole number, 1 to 100000", sweeps));
-        input.sweeps = static_cast<int>(sweeps);
-    }
-    for (const auto& [key, value] :
-         {std::pair("epsilon", &input.epsilon), std::pair("norm_epsilon", &input.norm_epsilon)})
-        if (weights.has(key)) {
-            *value = weights.scalar(key);
-            if (!(*value >= 0 && *value < 1))
-                weights.refuse(weights.at(key), fmt::format("is {}; must be 0 to 1", *value));
-        }
-}
-
-void read_states(const layouts::Weights& weights, ConnectionInput& input) {
-    weights.expect_shape("x", {-1, -1, -1});
-    const auto& x = weights.at("x");
-    const Index tokens = length_of(x, 0), n = length_of(x, 1), p = length_of(x, 2);
-    if (tokens == 0 || n == 0 || p == 0) weights.refuse(x, "is empty");
-    weights.expect_shape("branch", {tokens, p});
-    const VectorXd states = weights.numbers("x"), branch = weights.numbers("branch");
-    for (Index t = 0; t < tokens; ++t) {
-        input.states.push_back(
-            mixers::by_rows(token(states, t, n * p), static_cast<int>(n), static_cast<int>(p)));
-        input.branch.push_back(token(branch, t, p));
-    }
-    input.projection = weights.matrix("fn", n * n + 2 * n, n * p);
-    input.bias = weights.numbers("base", n * n + 2 * n);
-    input.scale = weights.numbers("scale", 3);
-}
-
-// --- how exactly numbers can agree
-
-/// Unit roundoff of the formats that numbers may be kept in.
-constexpr double double_unit = 0x1p-53, float_unit = 0x1p-24, bfloat_unit = 0x1p-8, half_unit = 0x1p-11;
-
-bool is_float(double x) {
-    return static_cast<double>(static_cast<float>(x)) == x;
-}
-
-bool is_bfloat(double x) {
-    const auto single = static_cast<float>(x);
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, &single, sizeof bits);
-    return static_cast<double>(single) == x && (bits & 0xFFFFU) == 0;
-}
-
-/// Eleven bits; the exponent does not matter here.
-bool is_half(double x) {
-    int exponent = 0;
-    const double digits = std::ldexp(std::frexp(x, &exponent), 11);
-    return digits == std::floor(digits);
-}
-
-/// One result of all tokens, in a row.
-using Get = std::function<VectorXd(const ConnectionOutput&)>;
-
-VectorXd get_pre(const ConnectionOutput& o) {
-    return o.pre;
-}
-VectorXd get_post(const ConnectionOutput& o) {
-    return o.post;
-}
-VectorXd get_mixer(const ConnectionOutput& o) {
-    return o.mixer.reshaped<Eigen::RowMajor>();
-}
-VectorXd get_output(const ConnectionOutput& o) {
-    return o.output.reshaped<Eigen::RowMajor>();
-}
-
-bool all_of(const std::vector<ConnectionOutput>& outputs, const Get& get, bool (*holds)(double)) {
-    for (const auto& output : outputs) {
-        const VectorXd values = get(output);
-        if (!std::all_of(values.begin(), values.end(), holds)) return false;
-    }
-    return true;
-}
-
-/// Of pre, mixer and post, which are computed in single precision at least.
-double unit_of(const std::vector<ConnectionOutput>& outputs) {
-    return all_of(outputs, get_pre, is_float) && all_of(outputs, get_post, is_float) &&
-                   all_of(outputs, get_mixer, is_float)
-               ? float_unit
-               : double_unit;
-}
-
-/// Of what models compute in, whatever their mixers are in.
-double output_unit(const std::vector<ConnectionOutput>& outputs) {
-    if (all_of(outputs, get_output, is_bfloat)) return bfloat_unit;
-    if (all_of(outputs, get_output, is_half)) return half_unit;
-    return all_of(outputs, get_output, is_float) ? float_unit : double_unit;
-}
-
-/// What rounding to a unit u changes in pre, mixer and post at most: u √K |Φ| in every raw number, a sum of K terms, and
-/// their derivatives are at most 2; 32 u for sums of a normalisation. Four times that, for the order of operations.
-double tolerance_of(const ConnectionInput& input, double unit) {
-    const double terms = std::sqrt(static_cast<double>(input.projection.cols()));
-    const double slope = input.scale.cwiseAbs().maxCoeff() * input.projection.rowwise().norm().maxCoeff();
-    const double raw = 1 + input.bias.cwiseAbs().maxCoeff() + slope * terms;
-    return 4 * unit * (32 + 2 * raw);
-}
-
-// --- what an implementation does
-
-struct Residual {
-    double largest = 0, mean_square = 0;
-};
-
-/// A record and what all schemes have in common.
-class Fit {
-public:
-    explicit Fit(const ConnectionRecord& record)
-        : record_(&record), projected_(projected_states(record.input)) {}
-
-    /// Of one slice's result, computed by `make` from its raw numbers.
-    template <class Make, class Result>
-    Residual residual(const ConnectionScheme& scheme, Slice slice, Make make, Result result) const {
-        double largest = 0, sum = 0, count = 0;
-        for (std::size_t t = 0; t < record_->outputs.size(); ++t) {
-            const VectorXd raw =
-                raw_numbers(record_->input, scheme, projected_.col(static_cast<Index>(t)), slice);
-            const auto off = (make(raw) - result(record_->outputs[t])).eval();
-            const double most = off.cwiseAbs().template maxCoeff<Eigen::PropagateNaN>();
-            if (!std::isfinite(most)) return {INFINITY, INFINITY};
-            largest = std::max(largest, most);
-            sum += off.squaredNorm();
-            count += static_cast<double>(off.size());
-        }
-        return {largest, sum / count};
-    }
-
-    Residual of_pre(const ConnectionScheme& s) const {
-        return residual(
-            s, Slice::pre, [&](const VectorXd& raw) { return pre_of(record_->input, s, raw); },
-            [](const auto& o) { return o.pre; });
-    }
-    Residual of_post(const ConnectionScheme& s) const {
-        return residual(
-            s, Slice::post, [&](const VectorXd& raw) { return post_of(s, raw); },
-            [](const auto& o) { return o.post; });
-    }
-    Residual of_mixer(const ConnectionScheme& s) const {
-        return residual(
-            s, Slice::mixer, [&](const VectorXd& raw) { return mixer_of(record_->input, s, raw); },
-            [](const auto& o) { return o.mixer; });
-    }
-
-    const ConnectionRecord& record() const { return *record_; }
-
-private:
-    const ConnectionRecord* record_;
-    MatrixXd projected_;
-};
-
-/// The tolerance of each result that schemes differ in.
-struct Tolerances {
-    double pre = 0, post = 0, mixer = 0;
-};
-
-struct Explanation {
-    ConnectionScheme scheme;
-    std::array<double, 3>
-        mean_squares{};  ///< of what is left of pre, post and mixer, in units of the tolerances
-};
-
-Residual relative(const Residual& r, double tolerance) {
-    return {r.largest / tolerance, r.mean_square / (tolerance * tolerance)};
-}
-
-/// The orders of slices, with scales by name and by place.
-std::vector<ConnectionScheme> orders_of(const ConnectionScheme& base) {
-    std::vector<ConnectionScheme> all;
-    std::array<Slice, 3> order{Slice::pre, Slice::post, Slice::mixer};
-    do {
-        for (const bool by_place : {false, true}) {
-            if (by_place && order == base.order) continue;
-            auto scheme = base;
-            scheme.order = order;
-            scheme.scales_by_place = by_place;
-            all.push_back(scheme);
-        }
-    } while (std::next_permutation(order.begin(), order.end()));
-    return all;
-}
-
-/// The numbered combination of a mixer's choices.
-constexpr int mixer_choices = 32;
-
-ConnectionScheme with_mixer(ConnectionScheme scheme, int choice) {
-    scheme.start = (choice & 1) != 0 ? Start::softmax : Start::exponential;
-    scheme.rows_first = (choice & 2) != 0;
-    scheme.mixer_epsilon = (choice & 4) != 0;
-    scheme.transposed_raw = (choice & 8) != 0;
-    scheme.kept_transposed = (choice & 16) != 0;
-    return scheme;
-}
-
-/// Every scheme that reproduces the results to the tolerances. Passes and the way the mixer is applied are those of
-/// `base`.
-std::vector<Explanation> explanations(const Fit& fit, const ConnectionScheme& base,
-                                      const Tolerances& tolerances) {
-    std::vector<Explanation> all;
-    for (const auto& ordered : orders_of(base))
-        for (const bool pre_epsilon : {true, false})
-            for (const bool doubled : {true, false}) {
-                auto scheme = ordered;
-                scheme.pre_epsilon = pre_epsilon;
-                scheme.doubled_post = doubled;
-                const auto pre = relative(fit.of_pre(scheme), tolerances.pre);
-                const auto post = relative(fit.of_post(scheme), tolerances.post);
-                if (!(pre.largest <= 1) || !(post.largest <= 1)) continue;
-                for (int choice = 0; choice < mixer_choices; ++choice) {
-                    const auto whole = with_mixer(scheme, choice);
-                    const auto mixer = relative(fit.of_mixer(whole), tolerances.mixer);
-                    if (mixer.largest <= 1)
-                        all.push_back({whole, {pre.mean_square, post.mean_square, mixer.mean_square}});
-                }
-            }
-    return all;
-}
-
-std::size_t changes(const ConnectionScheme& a, const ConnectionScheme& b) {
-    // A mixer that is kept transposed is a change by itself only where it still acts in the same way.
-    const bool kept_only = a.kept_transposed != b.kept_transposed && a.acts_transposed() == b.acts_transposed();
-    return differences(a, b).size() + (kept_only ? 1 : 0);
-}
-
-/// Does `a` leave a quarter of what `b` leaves of one result, and no more than twice of the others?
-bool fits_better(const Explanation& a, const Explanation& b) {
-    bool better = false;
-    for (std::size_t k = 0; k < a.mean_squares.size(); ++k) {
-        if (a.mean_squares[k] > 4 * b.mean_squares[k]) return false;
-        better = better || 16 * a.mean_squares[k] < b.mean_squares[k];
-    }
-    return better;
-}
-
-/// The explanation with the fewest changes, unless another fits four times better. Below half a unit of rounding, none
-/// is better than another.
-std::optional<Explanation> simplest(std::vector<Explanation> all, const ConnectionScheme& base,
-                                    double floor) {
-    for (auto& e : all)
-        for (double& square : e.mean_squares) square = std::max(square, floor * floor);
-    const auto total = [](const Explanation& e) {
-        return e.mean_squares[0] + e.mean_squares[1] + e.mean_squares[2];
-    };
-    std::stable_sort(all.begin(), all.end(), [&](const Explanation& a, const Explanation& b) {
-        return std::pair(changes(base, a.scheme), total(a)) < std::pair(changes(base, b.scheme), total(b));
-    });
-    std::optional<Explanation> best;
-    for (const auto& e : all)
-        if (!best || fits_better(e, *best)) best = e;
-    return best;
-}
 
 /// The ways to count passes and to apply the mixer that a reference may have, published ones first.
 std::vector<std::pair<ConnectionScheme, const char*>> reference_schemes() {
@@ -377,16 +92,16 @@ std::optional<Known> scheme_of(const ConnectionRecord& reference) {
 void expect_equal(const ConnectionRecord& a, const ConnectionRecord& b, const char* what, const MatrixXd& x,
                   const MatrixXd& y) {
     if (x.rows() != y.rows() || x.cols() != y.cols())
-        refuse(b.name, fmt::format("not comparable: `{}` has another shape than in {}", what, a.name));
+        refuse(b.name, fmt::format("not comparable: '{}' has another shape than in {}", what, a.name));
     const double scale = std::max(x.cwiseAbs().maxCoeff(), 1e-300);
     if ((x - y).cwiseAbs().maxCoeff() > 4 * float_unit * scale)
-        refuse(b.name, fmt::format("not comparable: `{}` has other values than in {}", what, a.name));
+        refuse(b.name, fmt::format("not comparable: '{}' has other values than in {}", what, a.name));
 }
 
 void expect_comparable(const ConnectionRecord& a, const ConnectionRecord& b) {
     if (a.input.states.size() != b.input.states.size() || a.input.streams() != b.input.streams() ||
         a.input.states.front().cols() != b.input.states.front().cols())
-        refuse(b.name, fmt::format("not comparable: `x` has another shape than in {}", a.name));
+        refuse(b.name, fmt::format("not comparable: 'x' has another shape than in {}", a.name));
     expect_equal(a, b, "fn", a.input.projection, b.input.projection);
     expect_equal(a, b, "base", a.input.bias, b.input.bias);
     expect_equal(a, b, "scale", a.input.scale, b.input.scale);
@@ -487,30 +202,6 @@ std::optional<std::pair<ConnectionScheme, Coarse>> candidate_scheme(const Connec
 }
 
 }  // namespace
-
-ConnectionRecord read_connection_record(const weightfile::TensorFile& file) {
-    const layouts::Weights weights(file);
-    ConnectionRecord record;
-    record.name = file.where();
-    read_states(weights, record.input);
-    read_settings(weights, record.input);
-    const auto tokens = static_cast<Index>(record.input.states.size());
-    const Index n = record.input.streams(), p = record.input.states.front().cols();
-    weights.expect_shape("pre", {tokens, n});
-    weights.expect_shape("mixer", {tokens, n, n});
-    weights.expect_shape("post", {tokens, n});
-    weights.expect_shape("output", {tokens, n, p});
-    const auto prefix = file.state_dict_prefix();
-    const VectorXd pre = any_numbers(file, prefix + "pre"), post = any_numbers(file, prefix + "post"),
-                   mixer = any_numbers(file, prefix + "mixer"), output = any_numbers(file, prefix + "output");
-    for (Index t = 0; t < tokens; ++t)
-        record.outputs.push_back(
-            {token(pre, t, n),
-             mixers::by_rows(token(mixer, t, n * n), static_cast<int>(n), static_cast<int>(n)),
-             token(post, t, n),
-             mixers::by_rows(token(output, t, n * p), static_cast<int>(n), static_cast<int>(p))});
-    return record;
-}
 
 Conformity conform(const ConnectionRecord& reference, const ConnectionRecord& candidate) {
     expect_comparable(reference, candidate);

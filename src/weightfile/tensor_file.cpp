@@ -152,6 +152,9 @@ TensorFile TensorFile::open_folder(const std::filesystem::path& path) {
     std::unique_ptr<Inside> inside;
     if (model.index.places.empty()) {
         inside = std::move(open_file(file_in_folder(model.folder, model.index.files.front())).inside_);
+        // A program is run only if the user names it.
+        if (inside->kind == Kind::torch_script)
+            refuse(inside->file, "is a TorchScript module, not a file of weights; name the file itself to run it");
     } else {
         inside = std::make_unique<Inside>(path.string(), Bytes{});
         inside->kind = Kind::sharded;

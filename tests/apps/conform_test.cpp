@@ -113,7 +113,7 @@ TEST_F(ConformCommand, RefusesWhatIsNotComparable) {
         EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     };
     refused({"conform", "reference.safetensors", "other.safetensors"},
-            "not comparable: `x` has another shape");
+            "not comparable: 'x' has another shape");
     refused({"conform", "reference.safetensors"}, "spectra conform REFERENCE CANDIDATE");
     refused({"conform", "reference.safetensors", "nothing.safetensors"}, "nothing.safetensors: no such file");
     refused({"conform"}, "two files are required");
@@ -170,7 +170,7 @@ TEST_F(ModelFolderCommand, AFolderIsValidatedAsOneModel) {
     EXPECT_EQ(composite["forward_gains"].size(), 4U);
     EXPECT_NEAR(composite["forward_gain"].get<double>(), 1, 0.01);
     const auto analysed =
-        run({"--model", "Model-1.5B", "--samples", "0", "--plot", "none", "--theory", "none", "--quiet"});
+        run({"--model", "Model-1.5B", "--samples", "2", "--plot", "none", "--theory", "none", "--quiet"});
     EXPECT_EQ(analysed.status, 0) << analysed.err;
 }
 

@@ -584,10 +584,10 @@ TEST(Conform, RecordsOfOtherNumbersAreNotComparable) {
     };
     auto other = in;
     other.fn[0][0] += 0.01;
-    refused(other, {"candidate: not comparable", "`fn`", "reference"});
+    refused(other, {"candidate: not comparable", "'fn'", "reference"});
     other = in;
     other.x[2][0][0] += 0.01;
-    refused(other, {"`x`", "other values"});
+    refused(other, {"'x'", "other values"});
     other = in;
     other.sweeps += 1;
     refused(other, {"other settings"});

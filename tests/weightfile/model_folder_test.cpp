@@ -183,6 +183,17 @@ TEST(ModelFolder, WhatAShardLacksIsNamed) {
     expect_refused([&] { self.at("x"); }, {"self.index.json: is neither"});
 }
 
+TEST(ModelFolder, AProgramIsNoModelOfAFolder) {
+    const auto script = fs::path(SPECTRA_DATA_DIR) / "checkpoints/script.pt";
+    const TemporaryFolder folder, sharded;
+    fs::copy(script, folder.path() / "pytorch_model.bin");
+    expect_refused([&] { TensorFile::open(folder.path()); }, {"pytorch_model.bin: is a TorchScript module"});
+    fs::copy(script, sharded.path() / "a.bin");
+    sharded.write("pytorch_model.bin.index.json", R"({"weight_map": {"x": "a.bin"}})");
+    const auto file = TensorFile::open(sharded.path());
+    expect_refused([&] { file.at("x"); }, {"a.bin: is a TorchScript module"});
+}
+
 TEST(ModelFolder, AConfigurationMustBeAnObject) {
     const TemporaryFolder folder;
     folder.write("model.safetensors", testing::safetensors_of({{"x", {1}, {3}}}));
