@@ -262,7 +262,7 @@ plot::Panel composite_panel(const Validation& v) {
     const auto products = layouts::composites(*v.stack);
     const auto n = static_cast<std::size_t>(v.stack->streams);
     panel.x = {"depth (connections)", plot::Scale::whole, 0.5, static_cast<double>(products.size()) + 0.5};
-    panel.y = {"singular value", plot::Scale::logarithmic, 0, 1};
+    panel.y = {"singular value, gain", plot::Scale::logarithmic, 0, 1};
     std::vector<std::vector<double>> lines(n);
     for (const auto& product : products) {
         const auto values = mixers::singular_values(product);

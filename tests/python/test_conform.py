@@ -78,11 +78,13 @@ class Conform(unittest.TestCase):
 
         self.assertTrue(js.conform(connection(), lambda **n: code(**{k: torch.as_tensor(v) for k, v in n.items()})))
         self.assertTrue(js.conform(code, code, like=torch.from_numpy))
+
         def rounded(**numbers):
             pre, mixer, post, _ = code(**numbers)
             mixer = mixer.bfloat16()
             output = mixer.float().transpose(1, 2) @ numbers["x"] + post[:, :, None] * numbers["branch"][:, None, :]
             return pre, mixer, post, output
+
         self.assertEqual(js.conform(code, rounded, like=torch.from_numpy).findings, ("mixers are in bfloat16",))
 
 

@@ -119,7 +119,7 @@ TEST(ValidationReport, FiguresHaveTheirPanels) {
     for (std::size_t k = 0; k < bars.y.size(); ++k)
         mass += bars.y[k] * (bars.x[k + 1] - bars.x[k]) * std::log(10.0);
     EXPECT_NEAR(mass, 1, 0.02);
-    EXPECT_EQ(figure.panels[3].series.size(), 8U);  // three singular values, each a line with dots
+    EXPECT_EQ(figure.panels[3].series.size(), 8U);  // three singular values, each a line with dots, and two gains
     EXPECT_EQ(evolution_figure({v, v}).panels.size(), 4U);
     EXPECT_NE(evolution_table({v, v}).find("FAIL"), std::string::npos);
 }
