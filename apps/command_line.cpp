@@ -2,6 +2,7 @@
 
 #include "analyse.hpp"
 #include "completion.hpp"
+#include "conform.hpp"
 #include "config.hpp"
 #include "console.hpp"
 #include "depth_limit.hpp"
@@ -52,6 +53,7 @@ struct CommandLine {
     study::PageRequest page_request;
     study::ExplorerRequest explorer_request;
     ReproduceOptions reproduce_options;
+    study::ConformRequest conform_request;
     std::string info_file, shell, page;
     std::optional<std::string> config;  ///< a file of options
     bool info_config = false, doctor_json = false;
@@ -63,6 +65,7 @@ struct CommandLine {
     CLI::App* figure = nullptr;
     CLI::App* train = nullptr;
     CLI::App* validate = nullptr;
+    CLI::App* conform = nullptr;
     CLI::App* info = nullptr;
     CLI::App* report = nullptr;
     CLI::App* explore = nullptr;
@@ -104,6 +107,11 @@ struct CommandLine {
         add_options(*train, train_request);
         validate = add_command("validate", "measure a trained model's isometry against theory");
         add_options(*validate, validate_request);
+        conform = add_command("conform", "is this the published hyper-connection?");
+        conform->add_option("FILES", conform_request.files, "what both computed from the same numbers (docs/conform.md)")
+            ->type_name("REFERENCE CANDIDATE")
+            ->expected(0, 10000);
+        OptionGroup(*conform, "Output").flag("--json", "print one JSON object and nothing else", conform_request.json);
         info = add_command("info", "describe a result file");
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
         info->add_flag("--config", info_config, "print the options that made it as a file for --config")
@@ -265,6 +273,7 @@ int dispatch(CommandLine& line, const study::Invocation& invocation, char** argu
     if (line.compare->parsed()) return compare(line.compare_request, invocation);
     if (line.figure->parsed()) return figure(line.figure_request, invocation);
     if (line.sweep->parsed()) return sweep(line.sweep_request, invocation);
+    if (line.conform->parsed()) return cli::conform(line.conform_request);
     if (line.info->parsed()) {
         if (line.info_file.empty())
             throw std::invalid_argument("info: no file given; use spectra info FILE.h5");

@@ -203,6 +203,9 @@ std::vector<Entry> examples(const CLI::App& app) {
          "is the trained model still an isometry, and does theory explain it"},
         {"spectra validate model.safetensors --require \"norm<=1.05\"",
          "the mixers of a weight file; exit status 1 if they fail"},
+        {"spectra validate models/Example-Flash", "the same of a published model, by its folder"},
+        {"spectra conform reference.safetensors mine.safetensors",
+         "is your hyper-connection the published one? names the difference"},
         {"spectra info run1.h5", "describes a result file"},
         {"spectra report run1.h5", "a page to look at, run1.html; several files share one page"},
         {"spectra explore", "a page in which you move depth, noise and mixer and see the law move: open it in a browser"},
@@ -222,7 +225,9 @@ std::vector<Entry> examples(const CLI::App& app) {
 const std::vector<Entry>& exit_statuses() {
     static const std::vector<Entry> statuses{
         {std::to_string(done), "done"},
-        {std::to_string(verdict_negative), "done, and the verdict of validate is negative, or a result of reproduce no longer agrees with its claim"},
+        {std::to_string(verdict_negative), 
+         "done, and the verdict of validate or conform is negative, or a result of reproduce no longer agrees with its "
+         "claim"},
         {std::to_string(bad_input), "bad command line or input; nothing was computed or written"},
         {std::to_string(not_finished),
          "could not finish: points left uncertified (the file marks them), out of memory, disk full; "

@@ -99,7 +99,7 @@ void add_output_options(CLI::App& app, ValidateRequest& r) {
 }  // namespace
 
 void add_options(CLI::App& app, ValidateRequest& r) {
-    app.add_option("FILE", r.files, "checkpoints")->type_name("FILE…")->expected(0, 10000);
+    app.add_option("FILE", r.files, "checkpoints, weight files, or folders of published models")->type_name("FILE…")->expected(0, 10000);
     add_model_options(app, r);
     add_measurement_options(app, r);
     add_verdict_options(app, r);

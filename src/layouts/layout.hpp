@@ -18,11 +18,17 @@ struct Layout {
     bool (*fits)(const Weights& weights);
     /// Fills connections, streams and width.
     void (*read)(const Weights& weights, const InputPoint& input, Stack& stack);
+    /// Why the keys alone do not tell this layout from one that means something else, and what would; empty where they
+    /// do. Files of which this is said are read only if the user names the layout.
+    std::string (*doubt)(const Weights& weights) = nullptr;
 };
 
 // In the order they are tried.
 extern const Layout spectra_layout;
+extern const Layout deepseek_v41_layout;
 extern const Layout deepseek_layout;
+extern const Layout megatron_layout;
+extern const Layout qwen_layout;
 extern const Layout tokenbender_layout;
 extern const Layout s2hc_layout;
 extern const Layout mhc_lite_layout;

@@ -86,10 +86,27 @@ bool fits_mhc_lite(const Weights& weights) {
 }
 
 struct Alpha {
-    VectorXd pre, raw;
+    VectorXd pre, raw;  ///< no pre where the branch reads several combinations of streams
     int streams = 0;
+    int inputs = 1;  ///< combinations that the branch reads
     const char* family = "";
 };
+
+/// The columns of static_alpha before its n×n rest: more than one where streams are cut into fractions, each of which is
+/// mixed as a stream: static_beta (streams, fractions, 1), n = streams · fractions. Refuses columns that are not these.
+int inputs_of(const Weights& weights, const std::string& key, Index rows, Index columns) {
+    const auto inputs = columns - rows;
+    if (inputs == 1) return 1;
+    const auto* const beta = weights.find(key.substr(0, key.size() - std::string_view("alpha").size()) + "beta");
+    if (rows == 0 || inputs < 1) weights.refuse(weights.at(key), "must be n×(n + 1), pre and the n×n rest");
+    if (beta == nullptr || beta->shape.size() != 3 || beta->shape[1] != static_cast<std::uint64_t>(inputs) ||
+        beta->shape[0] * beta->shape[1] != static_cast<std::uint64_t>(rows))
+        weights.refuse(weights.at(key),
+                       fmt::format("has {} columns before its {}×{} rest; must have 1, or one per fraction with "
+                                   "static_beta of streams × fractions × 1",
+                                   inputs, rows, rows));
+    return static_cast<int>(inputs);
+}
 
 /// static_alpha split into pre and the mixer's numbers.
 Alpha static_alpha(const Weights& weights, const std::string& key) {
@@ -106,10 +123,10 @@ Alpha static_alpha(const Weights& weights, const std::string& key) {
         return a;
     }
     const MatrixXd all = weights.matrix(key, -1);
-    if (all.rows() == 0 || all.cols() != all.rows() + 1)
-        weights.refuse(tensor, "must be n×(n + 1), pre and the n×n rest");
+    if (all.rows() == 0) weights.refuse(tensor, "must be n×(n + 1), pre and the n×n rest");
+    a.inputs = inputs_of(weights, key, all.rows(), all.cols());
     a.streams = static_cast<int>(all.rows());
-    a.pre = all.col(0);
+    if (a.inputs == 1) a.pre = all.col(0);
     a.raw = all.rightCols(a.streams).reshaped<Eigen::RowMajor>();
     a.family = "bistochastic";
     return a;
@@ -121,6 +138,8 @@ void read_mhc_lite(const Weights& weights, const InputPoint& input, Stack& stack
     options.columns_first = true;
     for (const auto& name : connection_names(weights, ending_in({".static_alpha"}))) {
         auto a = static_alpha(weights, of(name, "static_alpha"));
+        if (a.inputs > 1)
+            weights.refuse(weights.at(of(name, "static_alpha")), "must be n×(n + 1), pre and the n×n rest");
         const Index n = a.streams, size = n + a.raw.size();
         const auto fn = of(name, "dynamic_alpha_fn");
         weights.expect_shape(fn, {-1, size});
@@ -164,19 +183,20 @@ MatrixXd normed_streams(const Weights& weights, const std::string& name, const V
     return rows;
 }
 
-/// The proposals of dynamic_alpha_fn, (d, n + 1) or (P, d, n + 1): one d×(n + 1) matrix per proposal.
-std::vector<MatrixXd> proposals(const Weights& weights, const std::string& key, int streams) {
+/// The proposals of dynamic_alpha_fn, (d, n + 1) or (P, d, n + 1): one d×(n + 1) matrix per proposal. With fractions f
+/// in place of 1.
+std::vector<MatrixXd> proposals(const Weights& weights, const std::string& key, int columns) {
     const auto& tensor = weights.at(key);
     const auto& shape = tensor.shape;
-    if ((shape.size() != 2 && shape.size() != 3) || shape.back() != static_cast<std::uint64_t>(streams) + 1)
-        weights.refuse(tensor, fmt::format("must be d×{0} or P×d×{0}", streams + 1));
+    if ((shape.size() != 2 && shape.size() != 3) || shape.back() != static_cast<std::uint64_t>(columns))
+        weights.refuse(tensor, fmt::format("must be d×{0} or P×d×{0}", columns));
     const auto d = static_cast<Index>(shape[shape.size() - 2]);
     const Index count = shape.size() == 3 ? static_cast<Index>(shape[0]) : 1;
-    const Index size = d * (streams + 1);
+    const Index size = d * columns;
     const VectorXd all = weights.numbers(key);
     std::vector<MatrixXd> each;
     for (Index p = 0; p < count; ++p)
-        each.push_back(mixers::by_rows(all.segment(p * size, size), static_cast<int>(d), streams + 1));
+        each.push_back(mixers::by_rows(all.segment(p * size, size), static_cast<int>(d), columns));
     if (each.empty() || d == 0) weights.refuse(tensor, "is empty");
     return each;
 }
@@ -196,7 +216,10 @@ void read_hyper_connections(const Weights& weights, const InputPoint& input, Sta
             weights.refuse(weights.at(of(name, "static_alpha")), "must be n×(n + 1), pre and the n×n rest");
         const int n = a.streams;
         const bool constrained = weights.has(of(name, "residual_scale"));
-        const auto fns = proposals(weights, of(name, "dynamic_alpha_fn"), n);
+        if (a.inputs > 1 && !constrained)
+            weights.refuse(weights.at(of(name, "static_alpha")),
+                           "has fractions without residual_scale; must be n×(n + 1), pre and the n×n rest");
+        const auto fns = proposals(weights, of(name, "dynamic_alpha_fn"), n + a.inputs);
         const Index d = fns.front().rows();
         stack.width = static_cast<int>(d);
         const MatrixXd x = normed_streams(weights, name, input.at(d * n, stack.connections.size()), n);
@@ -205,16 +228,17 @@ void read_hyper_connections(const Weights& weights, const InputPoint& input, Sta
             weights.scalar(of(name, constrained ? "pre_branch_scale" : "dynamic_alpha_scale"));
         const double scale = constrained ? weights.scalar(of(name, "residual_scale")) : pre_scale;
 
-        Connection c{name, Mixer::Zero(n, n), VectorXd::Zero(n), {}};
+        Connection c{name, Mixer::Zero(n, n), VectorXd::Zero(a.pre.size()), {}};
         const double share = 1 / static_cast<double>(fns.size());
         for (const auto& fn : fns) {
             const MatrixXd dynamic = act(x * fn);
-            const VectorXd pre = a.pre + pre_scale * dynamic.col(0);
+            const VectorXd pre = a.pre + pre_scale * dynamic.col(0).head(a.pre.size());
             const VectorXd raw = a.raw + scale * dynamic.rightCols(n).reshaped<Eigen::RowMajor>();
             c.pre += share * (constrained ? mixers::sigmoid(pre) : pre);
             c.mixer += share * mixers::mixer_of(constrained ? "bistochastic" : "matrix", raw, n, options).transpose();
         }
-        if (const auto beta = of(name, "static_beta"); weights.has(beta)) {
+        // With fractions the branch reads and writes several combinations: pre and post are no vectors.
+        if (const auto beta = of(name, "static_beta"); weights.has(beta) && a.inputs == 1) {
             const MatrixXd moved = act(x * weights.numbers(of(name, "dynamic_beta_fn"), d));
             const double post_scale =
                 weights.scalar(of(name, constrained ? "h_post_scale" : "dynamic_beta_scale"));
@@ -274,71 +298,6 @@ void read_s2hc(const Weights& weights, const InputPoint& input, Stack& stack) {
     }
 }
 
-// --- DeepSeek-V4: [n pre, n post, n² res] from one projection of all streams, one scale each
-
-constexpr double deepseek_epsilon = 1e-6;
-
-/// hc_attn_fn, …, also named attn_hc.fn, ….
-std::optional<std::string> deepseek_name(const std::string& key) {
-    if (key.starts_with("mtp.") || key.find(".mtp.") != std::string::npos) return {};
-    for (const char* const suffix : {"hc_attn_fn", "hc_ffn_fn", "attn_hc.fn", "ffn_hc.fn"})
-        if (key == suffix || key.ends_with("." + std::string(suffix))) return key.substr(0, key.size() - 3);
-    return {};
-}
-
-bool fits_deepseek(const Weights& weights) {
-    for (const auto& key : weights.keys())
-        if (deepseek_name(key)) return true;
-    return false;
-}
-
-/// Row softmax + ε, columns, then rows and columns 19 times; ε is added to every sum.
-Mixer deepseek_sinkhorn(const MatrixXd& logits) {
-    constexpr int sweeps = 20;
-    MatrixXd p = logits;
-    for (Index i = 0; i < p.rows(); ++i)
-        p.row(i) = mixers::softmax(logits.row(i)).transpose().array() + deepseek_epsilon;
-    for (int t = 0; t < sweeps; ++t) {
-        if (t > 0) {
-            const VectorXd rows = p.rowwise().sum().array() + deepseek_epsilon;
-            p.array().colwise() /= rows.array();
-        }
-        const Eigen::RowVectorXd columns = p.colwise().sum().array() + deepseek_epsilon;
-        p.array().rowwise() /= columns.array();
-    }
-    return p;
-}
-
-void read_deepseek(const Weights& weights, const InputPoint& input, Stack& stack) {
-    for (const auto& name : connection_names(weights, deepseek_name)) {
-        const std::string dot = weights.has(name + ".fn") ? "." : "_";
-        const auto fn = name + dot + "fn";
-        VectorXd mixes = weights.numbers(name + dot + "base");
-        int n = 1;
-        while (Index{n} * (n + 2) < mixes.size()) ++n;
-        if (Index{n} * (n + 2) != mixes.size())
-            weights.refuse(weights.at(name + dot + "base"), "must have n² + 2n elements");
-        const VectorXd scale = weights.numbers(name + dot + "scale", 3);
-        weights.expect_shape(fn, {mixes.size(), -1});
-        const auto channels = static_cast<Index>(weights.at(fn).shape[1]);
-        if (channels == 0 || channels % n != 0)
-            weights.refuse(weights.at(fn), fmt::format("must have columns for {} streams", n));
-        stack.width = static_cast<int>(channels / n);
-
-        if (!input.is_zero()) {
-            const VectorXd x = rms_normed(input.at(channels, stack.connections.size()), 1e-6);
-            const VectorXd dynamic = weights.matrix(fn, mixes.size(), channels) * x;
-            mixes.head(n) += scale(0) * dynamic.head(n);
-            mixes.segment(n, n) += scale(1) * dynamic.segment(n, n);
-            mixes.tail(Index{n} * n) += scale(2) * dynamic.tail(Index{n} * n);
-        }
-        add_connection(weights,
-                       {name, deepseek_sinkhorn(mixers::by_rows(mixes.tail(Index{n} * n), n, n)).transpose(),
-                        mixers::sigmoid(mixes.head(n)).array() + deepseek_epsilon, 2 * mixers::sigmoid(mixes.segment(n, n))},
-                       stack);
-    }
-}
-
 }  // namespace
 
 const Layout tokenbender_layout{"tokenbender", "*.H_res_logits", fits_tokenbender, read_tokenbender};
@@ -349,7 +308,5 @@ const Layout hyper_connections_layout{"hyper-connections",
                                       "*.static_alpha, *.dynamic_alpha_fn, *.static_beta",
                                       fits_hyper_connections, read_hyper_connections};
 const Layout s2hc_layout{"s2hc", "*.static_alpha_residual, *.residual_rot_scale_u", fits_s2hc, read_s2hc};
-const Layout deepseek_layout{"deepseek-v4", "layers.*.hc_attn_fn, hc_attn_base, hc_attn_scale", fits_deepseek,
-                             read_deepseek};
 
 }  // namespace spectra::layouts

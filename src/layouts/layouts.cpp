@@ -14,16 +14,20 @@ namespace spectra::layouts {
 
 namespace {
 
-std::array<const Layout*, 7> layouts() {
-    return {&spectra_layout,  &deepseek_layout,          &tokenbender_layout, &s2hc_layout,
-            &mhc_lite_layout, &hyper_connections_layout, &edelta_layout};
+std::array<const Layout*, 10> layouts() {
+    return {&spectra_layout, &deepseek_v41_layout, &deepseek_layout, &megatron_layout,          &qwen_layout,
+            &tokenbender_layout, &s2hc_layout,     &mhc_lite_layout, &hyper_connections_layout, &edelta_layout};
 }
 
 const Layout& layout_of(const Weights& weights) {
     if (weights.file().kind() == weightfile::Kind::torch_script)
         weights.refuse("is a TorchScript module, a program: its mixers cannot be read from its keys");
     for (const auto* const layout : layouts())
-        if (layout->fits(weights)) return *layout;
+        if (layout->fits(weights)) {
+            const auto doubt = layout->doubt != nullptr ? layout->doubt(weights) : "";
+            if (!doubt.empty()) weights.refuse(doubt);
+            return *layout;
+        }
     const auto& keys = weights.keys();
     const auto of_trm = std::find_if(keys.begin(), keys.end(), [](const std::string& key) {
         return key.starts_with("model.inner.") || key.find(".model.inner.") != std::string::npos;

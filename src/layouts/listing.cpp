@@ -24,9 +24,13 @@ using weightfile::Value;
 namespace {
 
 std::optional<std::uintmax_t> size_of(const TensorFile& file) {
-    std::error_code error;
-    const auto bytes = std::filesystem::file_size(file.where(), error);
-    return error ? std::nullopt : std::optional(bytes);
+    std::uintmax_t bytes = 0;
+    for (const auto& path : file.files()) {
+        std::error_code error;
+        bytes += std::filesystem::file_size(path, error);
+        if (error) return std::nullopt;
+    }
+    return bytes;
 }
 
 std::string bytes_text(std::uintmax_t bytes) {
@@ -272,7 +276,8 @@ std::string value_text(const nlohmann::ordered_json& value) {
 
 std::string listing(const TensorFile& file, int columns) {
     const auto bytes = size_of(file);
-    std::string text = fmt::format("{}: {}{}\n", file.where(), weightfile::name(file.kind()),
+    const auto files = file.files().size() > 1 ? fmt::format(" ({})", file.files().size()) : "";
+    std::string text = fmt::format("{}: {}{}{}\n", file.where(), weightfile::name(file.kind()), files,
                                    bytes ? ", " + bytes_text(*bytes) : "");
     const auto layout = recognised(file);
     text += layout.layout.empty() ? fmt::format("layout: none; {}\n", layout.why_not)

@@ -39,8 +39,21 @@ MixerRow row_of(const Mixer& a) {
 
 CompositeRow composite_of(const Mixer& product) {
     const Eigen::RowVectorXd sums = product.colwise().sum();
-    return {sums.minCoeff<Eigen::PropagateNaN>(), sums.maxCoeff<Eigen::PropagateNaN>(),
-            mixers::spectral_norm(product)};
+    CompositeRow row;
+    row.column_sum_min = sums.minCoeff<Eigen::PropagateNaN>();
+    row.column_sum_max = sums.maxCoeff<Eigen::PropagateNaN>();
+    row.spectral_norm = mixers::spectral_norm(product);
+    row.forward_gain = product.cwiseAbs().rowwise().sum().maxCoeff<Eigen::PropagateNaN>();
+    return row;
+}
+
+/// The products from the last mixer back to each.
+void add_backward_gains(const std::vector<Mixer>& mixers, std::vector<CompositeRow>& rows) {
+    Mixer product = Mixer::Identity(mixers.front().rows(), mixers.front().cols());
+    for (std::size_t l = mixers.size(); l-- > 0;) {
+        product = product * mixers[l];
+        rows[l].backward_gain = product.cwiseAbs().colwise().sum().maxCoeff<Eigen::PropagateNaN>();
+    }
 }
 
 }  // namespace
@@ -61,6 +74,11 @@ MixerTable tabulate(const std::vector<Mixer>& mixers) {
         table.smallest_entry = smaller(table.smallest_entry, row.smallest_entry);
         product = a * product;
         table.composites.push_back(composite_of(product));
+    }
+    add_backward_gains(mixers, table.composites);
+    for (const auto& row : table.composites) {
+        table.forward_gain = larger(table.forward_gain, row.forward_gain);
+        table.backward_gain = larger(table.backward_gain, row.backward_gain);
     }
     return table;
 }

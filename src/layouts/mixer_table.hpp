@@ -23,11 +23,16 @@ struct MixerRow {
     double smallest_entry = 0;  ///< below 0 where the mixer is not bistochastic
 };
 
-/// The product A_l ··· A_1.
+/// The product A_l ··· A_1 of the mixers up to connection l, and A_L ··· A_l of those from it on.
 struct CompositeRow {
-    double column_sum_min = 0;  ///< smallest column sum
-    double column_sum_max = 0;  ///< largest column sum
-    double spectral_norm = 0;   ///< largest singular value
+    double column_sum_min = 0;  ///< smallest column sum of A_l ··· A_1
+    double column_sum_max = 0;  ///< largest column sum of A_l ··· A_1
+    double spectral_norm = 0;   ///< largest singular value of A_l ··· A_1
+    /// max_i Σ_j |(A_l ··· A_1)_ij|, the largest absolute row sum: how far the signal can have grown after connection l.
+    double forward_gain = 0;
+    /// max_j Σ_i |(A_L ··· A_l)_ij|, the largest absolute column sum: how far the gradient can have grown before
+    /// connection l, on its way back from the last.
+    double backward_gain = 0;
 };
 
 /// The mixers of a stack one by one, over all of them, and their products. NaN takes precedence over numbers.
@@ -40,6 +45,8 @@ struct MixerTable {
     double identity_distance = 0;        ///< largest of all layers
     double diagonal_dominant_share = 0;  ///< mean over the layers
     double smallest_entry = 0;           ///< of all layers
+    double forward_gain = 0;             ///< largest over all depths
+    double backward_gain = 0;            ///< largest over all depths
 
     std::vector<CompositeRow> composites;  ///< after 1, …, L layers; the last is the whole stack
 };

@@ -37,8 +37,8 @@ std::string shape_text(const weightfile::Shape& shape) {
 
 Weights::Weights(const weightfile::TensorFile& file, std::string prefix)
     : file_(&file), prefix_(std::move(prefix)) {
-    for (const auto& tensor : file.tensors())
-        if (tensor.key.starts_with(prefix_)) keys_.push_back(tensor.key.substr(prefix_.size()));
+    for (const auto& key : file.keys())
+        if (key.starts_with(prefix_)) keys_.push_back(key.substr(prefix_.size()));
 }
 
 const Tensor* Weights::find(const std::string& key) const {
@@ -79,10 +79,35 @@ void Weights::expect_shape(const std::string& key, const std::vector<Eigen::Inde
     if (!agrees(tensor.shape, shape)) refuse(tensor, fmt::format("must be {}", wanted_text(shape)));
 }
 
+namespace {
+
+/// GGUF's names of settings, behind the model's architecture and a dot.
+constexpr std::pair<std::string_view, std::string_view> gguf_settings[] = {
+    {"hc_mult", "hyper_connection.count"},
+    {"hc_sinkhorn_iters", "hyper_connection.sinkhorn_iterations"},
+    {"hc_eps", "hyper_connection.epsilon"},
+    {"rms_norm_eps", "attention.layer_norm_rms_epsilon"}};
+
+std::optional<weightfile::Value> gguf_setting(const weightfile::TensorFile& file, std::string_view name) {
+    const auto architecture = file.value().find("general.architecture");
+    if (file.kind() != weightfile::Kind::gguf || !architecture || !architecture->text()) return {};
+    if (name == "model_type") return architecture;
+    for (const auto& [ours, theirs] : gguf_settings)
+        if (ours == name) return file.value().find(fmt::format("{}.{}", *architecture->text(), theirs));
+    return {};
+}
+
+}  // namespace
+
 std::optional<weightfile::Value> Weights::setting_value(std::string_view name) const {
+    if (const auto value = gguf_setting(*file_, name)) return value;
     for (const char* const place : {"config", "model_args"})
-        if (const auto dict = file_->value().find(place))
+        if (const auto dict = file_->value().find(place)) {
             if (const auto value = dict->find(name)) return value;
+            // Models of text and images have those of the text model apart.
+            const auto inner = dict->find("text_config");
+            if (const auto value = inner ? inner->find(name) : std::nullopt) return value;
+        }
     return {};
 }
 
@@ -101,6 +126,11 @@ int Weights::count_setting(std::string_view name, int otherwise) const {
 std::string Weights::text_setting(std::string_view name) const {
     const auto value = setting_value(name);
     return std::string(value ? value->text().value_or("") : "");
+}
+
+std::optional<bool> Weights::flag_setting(std::string_view name) const {
+    const auto value = setting_value(name);
+    return value ? value->boolean() : std::nullopt;
 }
 
 void Weights::refuse(const std::string& what) const {

@@ -46,6 +46,8 @@ public:
     int count_setting(std::string_view name, int otherwise) const;
     /// A string from the same dict; empty if there is none.
     std::string text_setting(std::string_view name) const;
+    /// Yes or no from the same dict; nothing if there is none.
+    std::optional<bool> flag_setting(std::string_view name) const;
 
     [[noreturn]] void refuse(const std::string& what) const;
     /// The same about an existing tensor: "key 'a.b' (4×5) …".

@@ -14,6 +14,7 @@
 #include "montecarlo/run/simulate.hpp"
 #include "montecarlo/sample/probing.hpp"
 #include "plot/figure.hpp"
+#include "report/conformity_report.hpp"
 #include "report/density_figure.hpp"
 #include "report/json.hpp"
 #include "report/result_file.hpp"
@@ -27,11 +28,13 @@
 #include "validation/validation.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <span>
 #include <thread>
 
 namespace py = pybind11;
@@ -505,6 +508,17 @@ validation::Validation validate(const py::dict& names, const py::list& measureme
     });
 }
 
+/// Two records as safetensors files in memory; JSON text.
+std::string conform(const std::string& reference, const std::string& candidate) {
+    const py::gil_scoped_release unlocked;
+    const auto read = [](const std::string& bytes, const char* name) {
+        return validation::read_connection_record(
+            spectra::weightfile::TensorFile::from_bytes(std::as_bytes(std::span(bytes.data(), bytes.size())), name));
+    };
+    const auto found = validation::conform(read(reference, "reference"), read(candidate, "candidate"));
+    return validation::conformity_json(found, "reference", "candidate").dump();
+}
+
 void bind_validation(py::module_& m) {
     using validation::Validation;
     bind_struct<Validation>(m, "Validation")
@@ -523,6 +537,9 @@ void bind_validation(py::module_& m) {
         .def_property_readonly("measured_law", [](const Validation& v) { return v.measured.value().law; })
         .def_property_readonly("certified", &Validation::certified);
     m.def("validate", &validate);
+    m.def("conform", [](const py::bytes& reference, const py::bytes& candidate) {
+        return conform(reference, candidate);
+    });
     m.def("probe", &probe);
     m.def("orthogonalise_again", &spectra::linalg::orthogonalise_again);
     m.def("log_singular_values", &log_singular_values);

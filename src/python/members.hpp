@@ -88,10 +88,11 @@ SPECTRA_MEMBERS(layouts::Connection, M(name), M(mixer), M(pre), M(post), M(separ
 SPECTRA_MEMBERS(layouts::Stack, M(layout), M(input), M(streams), M(width), M(connections));
 SPECTRA_MEMBERS(layouts::MixerRow, M(name), M(row_sums), M(column_sums), M(spectral_norm), M(orthogonality_defect),
                 M(identity_distance), M(diagonal_dominant_share), M(smallest_entry));
-SPECTRA_MEMBERS(layouts::CompositeRow, M(column_sum_min), M(column_sum_max), M(spectral_norm));
+SPECTRA_MEMBERS(layouts::CompositeRow, M(column_sum_min), M(column_sum_max), M(spectral_norm), M(forward_gain),
+                M(backward_gain));
 SPECTRA_MEMBERS(layouts::MixerTable, M(layers), M(row_sum_defect), M(column_sum_defect), M(orthogonality_defect),
                 M(spectral_norm_max), M(identity_distance), M(diagonal_dominant_share), M(smallest_entry),
-                M(composites));
+                M(forward_gain), M(backward_gain), M(composites));
 SPECTRA_MEMBERS(layouts::MeasuredBranch, M(variance), M(mixer_variance), M(by_stream), M(core_variance),
                 M(core_values), M(values), M(core), M(derivative), M(weights));
 SPECTRA_MEMBERS(layouts::Measurement, M(stack), M(branches), M(singular_values), M(product_defect));

@@ -262,7 +262,7 @@ plot::Panel composite_panel(const Validation& v) {
     const auto products = layouts::composites(*v.stack);
     const auto n = static_cast<std::size_t>(v.stack->streams);
     panel.x = {"depth (connections)", plot::Scale::whole, 0.5, static_cast<double>(products.size()) + 0.5};
-    panel.y = {"singular value", plot::Scale::logarithmic, 0, 1};
+    panel.y = {"singular value, gain", plot::Scale::logarithmic, 0, 1};
     std::vector<std::vector<double>> lines(n);
     for (const auto& product : products) {
         const auto values = mixers::singular_values(product);
@@ -276,6 +276,13 @@ plot::Panel composite_panel(const Validation& v) {
         if (products.size() <= marked)
             panel.series.push_back({"", plot::Mark::points, plot::Dash::solid, 7, "#000000", x, lines[k]});
     }
+    const auto add_gain = [&](const char* label, const char* colour, plot::Dash dash, auto gain) {
+        std::vector<double> y;
+        for (const auto& row : v.mixers->composites) y.push_back(log10_floored(row.*gain));
+        panel.series.push_back({label, plot::Mark::line, dash, 2, colour, counting(y.size()), y});
+    };
+    add_gain("forward gain", blue, plot::Dash::dashed, &layouts::CompositeRow::forward_gain);
+    add_gain("backward gain", orange, plot::Dash::dotted, &layouts::CompositeRow::backward_gain);
     fit_y(panel);
     return panel;
 }

@@ -74,6 +74,10 @@ void write_mixers(h5::File& file, const Validation& v) {
     });
     write_column(file, "composite_spectral_norms", v.mixers->composites,
                  [](const CompositeRow& r) { return r.spectral_norm; });
+    write_column(file, "composite_forward_gains", v.mixers->composites,
+                 [](const CompositeRow& r) { return r.forward_gain; });
+    write_column(file, "composite_backward_gains", v.mixers->composites,
+                 [](const CompositeRow& r) { return r.backward_gain; });
 }
 
 void write_branches(h5::File& file, const Validation& v) {
@@ -180,6 +184,9 @@ void add_mixer_lines(report::Page& page, const layouts::MixerTable& m) {
     page.entry("product",
                fmt::format("of all {}: column sums {:.4g} to {:.4g}, spectral norm {:.6g}", m.layers.size(),
                            whole.column_sum_min, whole.column_sum_max, whole.spectral_norm));
+    page.entry("gain", fmt::format("largest absolute sums of the products: forwards {:.4g} (rows), backwards {:.4g} "
+                                   "(columns)",
+                                   m.forward_gain, m.backward_gain));
 }
 
 /// How certain a prediction is.
@@ -305,6 +312,17 @@ void write_validation_file(const Validation& v, const report::Provenance& proven
     report::write_result_file(r, path, [&](h5::File& file) { write_trained(file, v); });
 }
 
+namespace {
+
+/// One number per depth.
+Json gains_of(const layouts::MixerTable& table, double layouts::CompositeRow::*gain) {
+    auto all = Json::array();
+    for (const auto& row : table.composites) all.push_back(number(row.*gain));
+    return all;
+}
+
+}  // namespace
+
 Json validation_json(const Validation& v) {
     Json object;
     object["file"] = v.file;
@@ -327,7 +345,11 @@ Json validation_json(const Validation& v) {
         const auto& c = m.composites.back();
         object["composite"] = {{"column_sum_min", number(c.column_sum_min)},
                                {"column_sum_max", number(c.column_sum_max)},
-                               {"spectral_norm", number(c.spectral_norm)}};
+                               {"spectral_norm", number(c.spectral_norm)},
+                               {"forward_gain", number(m.forward_gain)},
+                               {"backward_gain", number(m.backward_gain)},
+                               {"forward_gains", gains_of(m, &layouts::CompositeRow::forward_gain)},
+                               {"backward_gains", gains_of(m, &layouts::CompositeRow::backward_gain)}};
     }
     object["measured"] = v.measured ? metrics_object(v.measured->metrics) : Json(nullptr);
     if (v.measured) object["measured_at"] = v.measured->words;

@@ -8,6 +8,7 @@
 #include "network/model_file.hpp"
 #include "layouts/layouts.hpp"
 #include "validation/prediction.hpp"
+#include "weightfile/model_folder.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -83,7 +84,8 @@ void read_mixer_file(const Request& request, const std::string& file, DescribedN
 /// width, and the model's width would be too large to simulate.
 Network read_checkpoint(const std::string& file, double noise) {
     auto network = validation::network_of(layouts::read_stack(weightfile::TensorFile::open(file)), noise);
-    network.mixer_name = std::filesystem::path(file).filename().string();
+    network.mixer_name = weightfile::is_model_folder(file) ? weightfile::model_name(file)
+                                                           : std::filesystem::path(file).filename().string();
     network.width = default_width;
     return network;
 }
@@ -172,7 +174,7 @@ DescribedNetwork describe_network(const Request& request) {
         network = weightfile::is_weight_file(*request.model)
                       ? read_checkpoint(*request.model, request.noise_or_default())
                       : read_model(*request.model);
-        described.short_name = std::filesystem::path(*request.model).stem().string();
+        described.short_name = weightfile::model_name(*request.model);
     } else {
         const std::string& mixer = request.mixer.value();
         check_mixer("mixer", mixer);

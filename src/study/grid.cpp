@@ -1,10 +1,11 @@
 #include "study/grid.hpp"
 
+#include "weightfile/model_folder.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <map>
 #include <stdexcept>
 
@@ -29,7 +30,7 @@ const std::string& source_of(const Request& r) {
 std::string name_of(const Request& r) {
     const std::string& source = source_of(r);
     const bool family = mixers::find_family(source).has_value();
-    std::string name = plain(family ? source : std::filesystem::path(source).stem().string());
+    std::string name = plain(family ? source : weightfile::model_name(source));
     if (r.branch_or_default() != default_branch) name += "-" + *r.branch;
     if (r.streams_or_default() != default_streams) name += fmt::format("-n{}", *r.streams);
     if (r.width.value_or(default_width) != default_width) name += fmt::format("-p{}", *r.width);

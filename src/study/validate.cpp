@@ -7,6 +7,7 @@
 #include "study/draw.hpp"
 #include "study/output_files.hpp"
 #include "study/request.hpp"
+#include "weightfile/model_folder.hpp"
 #include "weightfile/script_scan.hpp"
 #include "weightfile/torch_file.hpp"
 
@@ -140,6 +141,7 @@ std::vector<std::string> scripts_to_run(const ValidateRequest& r) {
     std::vector<std::string> scripts;
     if (r.list) return scripts;
     for (const auto& name : r.files) {
+        if (weightfile::is_model_folder(name)) continue;
         const weightfile::MappedFile mapped(name);
         const auto file = TensorFile::from_bytes(mapped.bytes(), name);
         if (file.kind() != weightfile::Kind::torch_script || !must_run(r, file)) continue;

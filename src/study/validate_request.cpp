@@ -3,11 +3,11 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "layouts/layouts.hpp"
+#include "weightfile/model_folder.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <stdexcept>
 
 namespace spectra::study {
@@ -24,7 +24,8 @@ std::string suffix_of(const Settings& settings) {
 void check_conflicts(const ValidateRequest& r) {
     const auto refuse = [](const std::string& why) { throw std::invalid_argument("validate: " + why); };
     if (r.files.empty())
-        refuse("no file given; use a checkpoint of spectra train, or a TorchScript, torch.save or safetensors file");
+        refuse("no file given; use a checkpoint of spectra train, a TorchScript, torch.save or safetensors file, or a "
+               "model's folder");
     if (r.at == "zero" && (r.input || r.inputs))
         refuse("`at` zero cannot be combined with `input` or `inputs`: zero is one input");
     if (r.input && !r.shape.empty())
@@ -38,7 +39,7 @@ void check_conflicts(const ValidateRequest& r) {
 namespace {
 
 std::string name_of(const std::string& file) {
-    return std::filesystem::path(file).stem().string();
+    return weightfile::model_name(file);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ const std::vector<std::string>& required_names() {
         for (const auto& metric : metric_names) list.emplace_back(metric.name);
         for (const char* other : {"norm", "row_sum_defect", "column_sum_defect", "orthogonality_defect",
                                   "spectral_norm_max", "identity_distance", "diagonal_dominant_share",
-                                  "wasserstein1"})
+                                  "forward_gain", "backward_gain", "wasserstein1"})
             list.emplace_back(other);
         return list;
     }();

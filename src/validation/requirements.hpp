@@ -21,7 +21,7 @@ struct Requirement {
 };
 
 /// Quantities that may be required, in the order shown to users: the metrics, norm (spectral norm of the
-/// product of the mixers), the defects of the mixers, wasserstein1.
+/// product of the mixers), the defects of the mixers, the gains of their products, wasserstein1.
 const std::vector<std::string>& required_names();
 
 /// What is required where the user says nothing: window ≥ 0.9, collapsed ≤ 0.05, largest ≤ 2.

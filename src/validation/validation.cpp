@@ -101,6 +101,8 @@ std::optional<Estimate> quantity(const Validation& v, const std::string& name) {
     if (name == "orthogonality_defect") return Estimate{m.orthogonality_defect};
     if (name == "spectral_norm_max") return Estimate{m.spectral_norm_max};
     if (name == "identity_distance") return Estimate{m.identity_distance};
+    if (name == "forward_gain") return Estimate{m.forward_gain};
+    if (name == "backward_gain") return Estimate{m.backward_gain};
     if (name == "diagonal_dominant_share") return Estimate{m.diagonal_dominant_share};
     return std::nullopt;
 }

@@ -37,12 +37,13 @@ constexpr std::array rows{
     Row{Dtype::f6_e2m3, "float6_e2m3", "", "F6_E2M3", 6},
     Row{Dtype::f6_e3m2, "float6_e3m2", "", "F6_E3M2", 6},
     Row{Dtype::f4, "float4", "", "F4", 4},
+    Row{Dtype::quantised, "quantised", "", "", 0},
 };
 
 constexpr bool in_order() {
     for (std::size_t k = 0; k < rows.size(); ++k)
         if (static_cast<std::size_t>(rows[k].dtype) != k) return false;
-    return rows.back().dtype == Dtype::f4;
+    return rows.back().dtype == Dtype::quantised;
 }
 static_assert(in_order());
 
@@ -72,7 +73,7 @@ bool readable(Dtype dtype) {
 
 std::optional<Dtype> dtype_from_torch(std::string_view name) {
     const auto dtype = find(&Row::torch, name);
-    return dtype && bits(*dtype) % 8 == 0 ? dtype : std::nullopt;
+    return dtype && bits(*dtype) > 0 && bits(*dtype) % 8 == 0 ? dtype : std::nullopt;
 }
 
 std::optional<Dtype> dtype_from_storage(std::string_view name) {

@@ -37,6 +37,7 @@ enum class Dtype {
     f6_e2m3,
     f6_e3m2,
     f4,
+    quantised,  ///< blocks of integers with common scales, as in GGUF
 };
 
 /// Torch's name: "float32", "bfloat16", "bool".

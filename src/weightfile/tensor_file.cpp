@@ -1,6 +1,8 @@
 #include "weightfile/tensor_file.hpp"
 
 #include "weightfile/contents.hpp"
+#include "weightfile/gguf.hpp"
+#include "weightfile/model_folder.hpp"
 #include "weightfile/npy.hpp"
 #include "weightfile/safetensors.hpp"
 #include "weightfile/torch_file.hpp"
@@ -12,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -33,7 +36,7 @@ std::string_view advice(Bytes file) {
         return "is a Git LFS pointer, not the file itself; fetch the file";
     if (looks_like_npy(file)) return "is a NumPy array (.npy), not a weight file; `mixer` reads matrices";
     if (start.starts_with('\x80')) return "is a pickle, but not from torch.save";
-    return "is neither a torch.save file, a TorchScript module nor safetensors";
+    return "is neither a torch.save file, a TorchScript module, safetensors nor GGUF";
 }
 
 /// What torch.export.save wrote: one record of it names the program, in older and newer versions.
@@ -59,26 +62,49 @@ std::string not_torch(const ZipArchive& archive) {
 }  // namespace
 
 bool is_weight_file(const std::filesystem::path& path) {
+    if (is_model_folder(path)) return true;
     try {
         const MappedFile mapped(path.string());
-        return looks_like_zip(mapped.bytes()) || looks_like_safetensors(mapped.bytes());
+        return looks_like_zip(mapped.bytes()) || looks_like_safetensors(mapped.bytes()) ||
+               looks_like_gguf(mapped.bytes());
     } catch (const std::invalid_argument&) {
         return false;
     }
 }
 
 std::string_view name(Kind kind) {
-    constexpr std::array<std::string_view, 3> names{"a safetensors file", "a torch.save file",
-                                                    "a TorchScript module"};
+    constexpr std::array<std::string_view, 5> names{"a safetensors file", "a torch.save file", "a TorchScript module",
+                                                    "a model in several files", "a GGUF file"};
     return names[static_cast<std::size_t>(kind)];
 }
+
+namespace {
+
+/// The files of a model that an index names, opened one by one.
+struct Shards {
+    std::vector<std::vector<std::size_t>> tensors_of;  ///< numbers of the tensors in each
+    std::vector<std::size_t> shard_of;                 ///< the file of each tensor
+    std::vector<std::optional<TensorFile>> opened;
+    std::mutex opening;
+};
+
+/// Numbers of storages are unique over all files of a model.
+constexpr unsigned shard_bits = 32;
+
+std::size_t model_storage(std::size_t shard, std::size_t storage) {
+    return (shard << shard_bits) + storage;
+}
+
+}  // namespace
 
 struct TensorFile::Inside {
     Inside(std::string name, Bytes content) : file(std::move(name)), bytes(content) {}
 
     void recognise();
     void index_keys();
-    const Tensor* find(std::string_view key) const;
+    void take_index(ShardIndex index);
+    void open_shard(std::size_t number);
+    const Tensor* find(std::string_view key);
     bool has_key_with(std::string_view prefix) const;
     /// The key of the dict inside `dict` that holds the model, where there is one.
     std::optional<std::string> inner_dict(const Value& dict, const std::string& prefix) const;
@@ -87,6 +113,8 @@ struct TensorFile::Inside {
     std::vector<Real> read(const Tensor& tensor, std::size_t most_elements) const;
 
     std::string file;
+    std::vector<std::filesystem::path> files;
+    std::unique_ptr<Shards> shards;  ///< of a model in several files
     MappedFile mapped;
     Bytes bytes;
     Kind kind = Kind::safetensors;
@@ -101,6 +129,10 @@ TensorFile& TensorFile::operator=(TensorFile&& other) noexcept = default;
 TensorFile::~TensorFile() = default;
 
 TensorFile TensorFile::open(const std::filesystem::path& path) {
+    return is_model_folder(path) ? open_folder(path) : open_file(path);
+}
+
+TensorFile TensorFile::open_file(const std::filesystem::path& path) {
     MappedFile mapped(path.string());
     TensorFile file = from_bytes(mapped.bytes(), path.string());
     file.inside_->mapped = std::move(mapped);
@@ -109,8 +141,30 @@ TensorFile TensorFile::open(const std::filesystem::path& path) {
 
 TensorFile TensorFile::from_bytes(std::span<const std::byte> bytes, std::string name) {
     auto inside = std::make_unique<Inside>(std::move(name), bytes);
+    inside->files = {inside->file};
     inside->recognise();
     inside->index_keys();
+    return TensorFile(std::move(inside));
+}
+
+TensorFile TensorFile::open_folder(const std::filesystem::path& path) {
+    auto model = read_model_folder(path);
+    std::unique_ptr<Inside> inside;
+    if (model.index.places.empty()) {
+        inside = std::move(open_file(file_in_folder(model.folder, model.index.files.front())).inside_);
+        // A program is run only if the user names it.
+        if (inside->kind == Kind::torch_script)
+            refuse(inside->file, "is a TorchScript module, not a file of weights; name the file itself to run it");
+    } else {
+        inside = std::make_unique<Inside>(path.string(), Bytes{});
+        inside->kind = Kind::sharded;
+        for (const auto& name : model.index.files) inside->files.push_back(model.folder / name);
+        inside->take_index(std::move(model.index));
+        inside->index_keys();
+        inside->contents.objects.all.emplace_back(Dict{});
+    }
+    if (model.config)
+        add_config(inside->contents.objects, *model.config, (model.folder / "config.json").string());
     return TensorFile(std::move(inside));
 }
 
@@ -122,8 +176,21 @@ const std::string& TensorFile::where() const {
     return inside_->file;
 }
 
+const std::vector<std::filesystem::path>& TensorFile::files() const {
+    return inside_->files;
+}
+
 const std::vector<Tensor>& TensorFile::tensors() const {
+    if (inside_->shards)
+        for (std::size_t k = 0; k < inside_->files.size(); ++k) inside_->open_shard(k);
     return inside_->contents.tensors;
+}
+
+std::vector<std::string> TensorFile::keys() const {
+    std::vector<std::string> keys;
+    keys.reserve(inside_->contents.tensors.size());
+    for (const auto& tensor : inside_->contents.tensors) keys.push_back(tensor.key);
+    return keys;
 }
 
 Value TensorFile::value() const {
@@ -141,6 +208,9 @@ void TensorFile::Inside::recognise() {
         } else {
             contents.objects.all.emplace_back(None{});
         }
+    } else if (looks_like_gguf(bytes)) {
+        kind = Kind::gguf;
+        contents = read_gguf(bytes, file);
     } else if (looks_like_safetensors(bytes)) {
         contents = read_safetensors(bytes, file);
     } else {
@@ -159,12 +229,42 @@ void TensorFile::Inside::index_keys() {
             refuse(file, fmt::format("duplicate key {}", in_quotes(tensors[by_key[k]].key)));
 }
 
-const Tensor* TensorFile::Inside::find(std::string_view key) const {
+void TensorFile::Inside::take_index(ShardIndex index) {
+    shards = std::make_unique<Shards>();
+    shards->tensors_of.resize(files.size());
+    shards->opened.resize(files.size());
+    for (auto& [key, shard] : index.places) {
+        shards->tensors_of[shard].push_back(contents.tensors.size());
+        shards->shard_of.push_back(shard);
+        contents.tensors.emplace_back().key = std::move(key);
+    }
+}
+
+void TensorFile::Inside::open_shard(std::size_t number) {
+    const std::lock_guard lock(shards->opening);
+    auto& shard = shards->opened[number];
+    if (shard) return;
+    const auto& path = files[number];
+    auto opening = TensorFile::open_file(file_in_folder(path.parent_path(), path.filename().string()));
+    if (opening.kind() == Kind::torch_script) refuse(path.string(), "is a TorchScript module, not a file of weights");
+    for (const auto k : shards->tensors_of[number]) {
+        auto& tensor = contents.tensors[k];
+        const auto* const held = opening.find(tensor.key);
+        if (held == nullptr)
+            refuse(path.string(), fmt::format("has no tensor {}, which the index says it has", in_quotes(tensor.key)));
+        tensor = *held;
+        tensor.storage = model_storage(number, held->storage);
+    }
+    shard = std::move(opening);
+}
+
+const Tensor* TensorFile::Inside::find(std::string_view key) {
     const auto found =
         std::lower_bound(by_key.begin(), by_key.end(), key,
                          [&](auto k, std::string_view other) { return contents.tensors[k].key < other; });
-    return found != by_key.end() && contents.tensors[*found].key == key ? &contents.tensors[*found]
-                                                                          : nullptr;
+    if (found == by_key.end() || contents.tensors[*found].key != key) return nullptr;
+    if (shards) open_shard(shards->shard_of[*found]);
+    return &contents.tensors[*found];
 }
 
 const Tensor* TensorFile::find(std::string_view key) const {
@@ -243,12 +343,20 @@ std::optional<std::int64_t> TensorFile::training_step() const {
 
 Bytes TensorFile::Inside::bytes_of(const Storage& storage) const {
     if (storage.size == 0) return {};
-    if (kind == Kind::safetensors) return bytes.subspan(storage.place, storage.size);
+    if (kind == Kind::safetensors || kind == Kind::gguf) return bytes.subspan(storage.place, storage.size);
     return archive.bytes(archive.entries()[storage.place]);
 }
 
 template <class Real>
 std::vector<Real> TensorFile::Inside::read(const Tensor& tensor, std::size_t most_elements) const {
+    if (shards) {
+        const std::size_t number = tensor.storage >> shard_bits;
+        if (number >= files.size() || !shards->opened[number])
+            refuse(file + ": " + in_quotes(tensor.key), "is not a tensor of this model");
+        Tensor inner = tensor;
+        inner.storage -= model_storage(number, 0);
+        return shards->opened[number]->inside_->read<Real>(inner, most_elements);
+    }
     const auto place = [&] { return file + ": " + in_quotes(tensor.key); };
     if (!readable(tensor.dtype))
         refuse(place(), fmt::format("has unsupported dtype {}; must be real floating-point numbers "

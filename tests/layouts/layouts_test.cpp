@@ -282,7 +282,8 @@ TEST(Layouts, EmptyTensorsAreRefused) {
         [] {
             read_entries({{"layers.0.hc_attn_fn", {0, 4}, {}},
                           {"layers.0.hc_attn_base", {0}, {}},
-                          {"layers.0.hc_attn_scale", {3}, {1, 1, 1}}});
+                          {"layers.0.hc_attn_scale", {3}, {1, 1, 1}},
+                          {"hc_head_scale", {1}, {1}}});
         },
         {"'layers.0.hc_attn_base' (0)"});
     expect_refused([] { read_entries({{"h.0.jpmhc.fused_proj.weight", {0, 4}, {}}}); }, {"3n²"});
@@ -383,6 +384,7 @@ void write_large(const std::filesystem::path& path) {
         }
         add(name + "attn.wq_b.weight", "BF16", {16384, 5000}, std::uint64_t{16384} * 5000 * 2);
     }
+    add("hc_head_scale", "F32", {1}, 4);
     const auto head = tests::safetensors(header.dump());
     std::ofstream file(path, std::ios::binary);
     file << head;

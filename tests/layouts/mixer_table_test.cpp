@@ -49,6 +49,23 @@ TEST(MixerTable, ProductsTakeTheFirstLayerFirst) {
               std::max(table.layers[0].spectral_norm, table.layers[1].spectral_norm));
 }
 
+TEST(MixerTable, GainsAreThoseOfTheSignalForwardsAndOfTheGradientBackwards) {
+    const auto first = matrix(1, -2, 3, 4), second = matrix(0, 1, 1, 1);
+    const auto table = tabulate(std::vector<Mixer>{first, second});
+    // first: rows 3 and 7. second · first = [3 4; 4 2]: rows 7 and 6, columns 7 and 6. second: columns 1 and 2.
+    EXPECT_EQ(table.composites[0].forward_gain, 7);
+    EXPECT_EQ(table.composites[1].forward_gain, 7);
+    EXPECT_EQ(table.composites[0].backward_gain, 7);
+    EXPECT_EQ(table.composites[1].backward_gain, 2);
+    EXPECT_EQ(table.forward_gain, 7);
+    EXPECT_EQ(table.backward_gain, 7);
+    // Not symmetric: [1 2; 0 0] has rows of 3 and 0, columns of 1 and 2.
+    const auto one = tabulate(std::vector<Mixer>{matrix(1, 2, 0, 0)});
+    EXPECT_EQ(one.forward_gain, 3);
+    EXPECT_EQ(one.backward_gain, 2);
+    EXPECT_TRUE(std::isnan(tabulate(std::vector<Mixer>{matrix(NAN, 2, 0, 0), matrix(1, 0, 0, 1)}).forward_gain));
+}
+
 TEST(MixerTable, TheDiagonalIsLargestByValue) {
     // −3 is larger than 1 in magnitude only; an equal entry beside it leaves the diagonal its place.
     EXPECT_EQ(tabulate(std::vector<Mixer>{matrix(1, -3, 2, 2)}).diagonal_dominant_share, 1);

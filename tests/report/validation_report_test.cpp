@@ -62,7 +62,8 @@ TEST(ValidationReport, FileHasTheTrainedGroup) {
     EXPECT_EQ(file.shape("trained/row_sums"), (h5::Shape{4, 3}));
     EXPECT_EQ(file.shape("trained/branch_stream_variance"), (h5::Shape{4, 3, 3}));
     for (const char* name :
-         {"branch_variance", "spectral_norms", "composite_spectral_norms", "layer_wasserstein1"})
+         {"branch_variance", "spectral_norms", "composite_spectral_norms", "composite_forward_gains",
+          "composite_backward_gains", "layer_wasserstein1"})
         EXPECT_EQ(file.shape(std::string("trained/") + name), (h5::Shape{4})) << name;
     EXPECT_EQ(file.string_attribute("trained", "verdict"), "FAIL");
     EXPECT_EQ(file.integer_attribute("trained", "step"), 20);
@@ -89,7 +90,8 @@ TEST(ValidationReport, JsonKeepsThePromise) {
     for (const char* key : {"row_sum_defect", "column_sum_defect", "orthogonality_defect",
                             "spectral_norm_max", "identity_distance", "diagonal_dominant_share"})
         EXPECT_TRUE(object["mixers"].contains(key)) << key;
-    for (const char* key : {"column_sum_min", "column_sum_max", "spectral_norm"})
+    for (const char* key : {"column_sum_min", "column_sum_max", "spectral_norm", "forward_gain", "backward_gain",
+                            "forward_gains", "backward_gains"})
         EXPECT_TRUE(object["composite"].contains(key)) << key;
     EXPECT_TRUE(object["agreement"]["wasserstein1"].is_number());
     EXPECT_EQ(object["verdict"], "PASS");
@@ -117,7 +119,7 @@ TEST(ValidationReport, FiguresHaveTheirPanels) {
     for (std::size_t k = 0; k < bars.y.size(); ++k)
         mass += bars.y[k] * (bars.x[k + 1] - bars.x[k]) * std::log(10.0);
     EXPECT_NEAR(mass, 1, 0.02);
-    EXPECT_EQ(figure.panels[3].series.size(), 6U);  // three singular values, each a line with dots
+    EXPECT_EQ(figure.panels[3].series.size(), 8U);  // three singular values, each a line with dots, and two gains
     EXPECT_EQ(evolution_figure({v, v}).panels.size(), 4U);
     EXPECT_NE(evolution_table({v, v}).find("FAIL"), std::string::npos);
 }

@@ -7,6 +7,7 @@
     js.simulate(law.network, samples=100).compare(law)  # how far theory and simulation are apart
     report = js.validate(model, inputs)                 # a live torch.nn.Module
     monitor = js.Monitor(model, inputs, every=100)      # monitor(step): a dict for your logger
+    js.conform(reference, mine)                         # is this hyper-connection the published one?
 
 Numbers are those of the program ``spectra``, to the last bit. Torch is imported by ``validate`` and ``Monitor`` alone.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from .conform import Conformity, conform
 from .figure import Figure
 from .law import Agreement, Atom, Certificate, Check, Curve, Law, Metrics, solve
 from .network import Network, branch_names, mixer_names
@@ -29,9 +31,9 @@ if TYPE_CHECKING:
 __version__: str = _core.version
 
 __all__ = [
-    "Agreement", "AlignedPrediction", "Alignment", "Atom", "Certificate", "Check", "Connection", "Curve", "Expected",
-    "Figure", "Law", "Metrics", "Monitor", "Network", "Prediction", "Report", "Simulation", "Verdict", "branch_names",
-    "mixer_names", "simulate", "solve", "validate",
+    "Agreement", "AlignedPrediction", "Alignment", "Atom", "Certificate", "Check", "Conformity", "Connection", "Curve",
+    "Expected", "Figure", "Law", "Metrics", "Monitor", "Network", "Prediction", "Report", "Simulation", "Verdict",
+    "branch_names", "conform", "mixer_names", "simulate", "solve", "validate",
 ]
 
 _LATER = {"Monitor": "monitor", "validate": "validation", "Report": "report", "Connection": "report",
