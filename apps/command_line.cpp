@@ -125,7 +125,7 @@ struct CommandLine {
                "where it goes [default: FILE.html, or spectra-report.html for several]",
                [this](const auto&, const auto& text) { page_request.output = text; });
         output.flag("--force", "replace a file that is no page of these results", page_request.force);
-        explore = add_command("explore", "a page in which you move a network and its law follows");
+        explore = add_command("explore", "a page where you move a network and see its law");
         const OptionGroup explorer(*explore, "Output");
         explorer("--output,--out", "PAGE.html", "", "where it goes [default: spectra-explore.html]",
                  [this](const auto&, const auto& text) { explorer_request.output = text; });

@@ -14,6 +14,11 @@ need() {
     done
 }
 
+# The files of src that a build has read, from the root.
+sources_of() {
+    (cd "$1" && ninja -t deps | sed -n 's/^    //p' | sort -u | xargs realpath) | sed -n "s#^$(realpath .)/\(src/.*\)#\1#p" | LC_ALL=C sort -u
+}
+
 # The solver packed for a page, and SHA256SUMS of all that went into it (tests/web_solver.cmake).
 make_solver() {
     need emcmake cmake ninja gzip base64 sha256sum
@@ -22,9 +27,9 @@ make_solver() {
     cmake --build "$build"
     gzip -9 -n -c "$build/solver.wasm" | base64 -w0 >"$bundle/solver.txt"
     cd "$root"
-    { ninja -C "$build" -t deps | sed -n "s#^ *$(realpath .)/##p" | while read -r file; do realpath --relative-to=. "$file"; done
-      echo src/web/solver/CMakeLists.txt
-      echo src/web/bundle/solver.txt; } | grep '^src/' | LC_ALL=C sort -u | xargs sha256sum >"$bundle/SOLVER-SHA256SUMS"
+    { sources_of "$build"; echo src/web/solver/CMakeLists.txt; echo src/web/bundle/solver.txt; } |
+        xargs sha256sum >"$bundle/SOLVER-SHA256SUMS"
+    grep -q ' src/dyson/law/theory.cpp$' "$bundle/SOLVER-SHA256SUMS" || { echo "the solver's sources are not known" >&2; exit 1; }
     ls -l "$bundle/solver.txt"
 }
 

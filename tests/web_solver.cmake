@@ -5,6 +5,9 @@ cmake_minimum_required(VERSION 3.25)
 # as it is, and not everyone has emscripten. What the solver computes is a test of every day (web_solver.mjs).
 
 file(STRINGS "${ROOT}/src/web/bundle/SOLVER-SHA256SUMS" sums)
+if(NOT "${sums}" MATCHES "  src/dyson/law/theory.cpp")
+    message(FATAL_ERROR "SOLVER-SHA256SUMS does not name the solver's sources: run scripts/web.sh --solver")
+endif()
 foreach(line IN LISTS sums)
     string(REGEX MATCH "^([0-9a-f]+)  (.+)$" line "${line}")
     set(expected ${CMAKE_MATCH_1})
