@@ -2,8 +2,8 @@
 # before anything else, which is tested; the others get a generated source each.
 
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/src/*.hpp")
-# These are compiled with Torch's library, by everything in src/train.
-list(FILTER headers EXCLUDE REGEX "^(jacobian/torch|train/autocast)\\.hpp$")
+# These are compiled with Torch's library, by everything in src/train, and with Python's headers, first by describe.cpp.
+list(FILTER headers EXCLUDE REGEX "^(jacobian/torch|train/autocast|python/convert)\\.hpp$")
 set(sources)
 foreach(header IN LISTS headers)
     string(REGEX REPLACE "\\.hpp$" ".cpp" own_source "${header}")
