@@ -16,11 +16,12 @@ namespace {
 using Json = nlohmann::json;
 using Ordered = nlohmann::ordered_json;
 
-constexpr std::array<std::pair<Verdict, std::string_view>, 5> verdict_names{{{Verdict::holds, "holds"},
-                                                                             {Verdict::holds_in_part, "holds in part"},
-                                                                             {Verdict::refuted, "refuted"},
-                                                                             {Verdict::not_testable, "not testable here"},
-                                                                             {Verdict::open, "open"}}};
+constexpr std::array<std::pair<Verdict, std::string_view>, 5> verdict_names{
+    {{Verdict::holds, "holds"},
+     {Verdict::holds_in_part, "holds in part"},
+     {Verdict::refuted, "refuted"},
+     {Verdict::not_testable, "not testable here"},
+     {Verdict::open, "open"}}};
 
 /// An object that refuses keys nobody asked for.
 class Fields {
@@ -79,7 +80,8 @@ Number read_number(const Json& json, const std::string& where) {
     number.name = fields.need<std::string>("name");
     number.value = fields.need<double>("value");
     // JSON has no infinity: a number without a tolerance is not compared.
-    number.tolerance = number_or_nothing(fields, "tolerance").value_or(std::numeric_limits<double>::infinity());
+    number.tolerance =
+        number_or_nothing(fields, "tolerance").value_or(std::numeric_limits<double>::infinity());
     number.published = number_or_nothing(fields, "published");
     number.spread = number_or_nothing(fields, "spread");
     fields.refuse_others();
@@ -151,7 +153,8 @@ Claim from_json(const nlohmann::json& json, const std::string& where) {
     claim.remark = fields.get_or<std::string>("remark", "");
     if (const Json* const correction = fields.find("correction")) {
         Fields parts(*correction, where + ": correction");
-        claim.correction = Correction{parts.need<std::string>("statement"), parts.need<std::string>("evidence")};
+        claim.correction =
+            Correction{parts.need<std::string>("statement"), parts.need<std::string>("evidence")};
         parts.refuse_others();
     }
     fields.refuse_others();
@@ -181,7 +184,8 @@ nlohmann::ordered_json to_json(const Claim& claim) {
     add("command", claim.command);
     add("remark", claim.remark);
     if (claim.correction)
-        out["correction"] = {{"statement", claim.correction->statement}, {"evidence", claim.correction->evidence}};
+        out["correction"] = {{"statement", claim.correction->statement},
+                             {"evidence", claim.correction->evidence}};
     return out;
 }
 
@@ -194,8 +198,8 @@ std::vector<std::string> defects(const Claim& claim) {
     need(!claim.statement.empty(), "no statement");
     need(!claim.test.empty(), "no test");
     need(!claim.command.empty(), "no command");
-    const bool measured =
-        claim.verdict == Verdict::holds || claim.verdict == Verdict::holds_in_part || claim.verdict == Verdict::refuted;
+    const bool measured = claim.verdict == Verdict::holds || claim.verdict == Verdict::holds_in_part ||
+                          claim.verdict == Verdict::refuted;
     if (measured) {
         need(!claim.numbers.empty(), "no numbers");
         need(!claim.machine.empty(), "no machine");

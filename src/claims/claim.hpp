@@ -31,7 +31,7 @@ std::optional<Verdict> find_verdict(std::string_view name);
 
 /// One number of a claim.
 struct Number {
-    std::string name;  ///< what it is: "E s² by equation (7)"
+    std::string name;                                         ///< what it is: "E s² by equation (7)"
     double value = std::numeric_limits<double>::quiet_NaN();  ///< what was measured
     /// By how much a repetition may differ; infinite for times, which no machine repeats.
     double tolerance = 0;
@@ -53,21 +53,21 @@ struct Correction {
 
 /// An entry of the ledger. docs/claims.md is written from these.
 struct Claim {
-    std::string id;         ///< "C9"
-    Source source;          ///< who states it, and where
-    std::string statement;  ///< in our words
-    std::string test;       ///< what is computed
-    std::string criterion;  ///< what decides, with its tolerance
-    bool quick = false;     ///< computed again by every run; else the stored result is checked
-    Verdict verdict = Verdict::open;        ///< what was found
-    std::vector<Number> numbers = {};       ///< measured, published ones beside them
+    std::string id;                    ///< "C9"
+    Source source;                     ///< who states it, and where
+    std::string statement;             ///< in our words
+    std::string test;                  ///< what is computed
+    std::string criterion;             ///< what decides, with its tolerance
+    bool quick = false;                ///< computed again by every run; else the stored result is checked
+    Verdict verdict = Verdict::open;   ///< what was found
+    std::vector<Number> numbers = {};  ///< measured, published ones beside them
     std::vector<std::uint64_t> seeds = {};  ///< of everything drawn; empty: nothing is drawn
     std::string samples = {};               ///< how many draws; empty: none
     std::string sizes = {};                 ///< n, p, L and so on
     std::string machine = {};               ///< that found the numbers
     std::string version = {};               ///< of the program: "0.1.0 (61cac98)"
     std::string command = {};               ///< that repeats it
-    std::string remark = {};                ///< one or two sentences: conditions, reasons, what was tested instead
+    std::string remark = {};  ///< one or two sentences: conditions, reasons, what was tested instead
     std::optional<Correction> correction = {};  ///< where it is refuted or holds in part
 };
 

@@ -34,7 +34,8 @@ void for_generators(const Body& body) {
     for (const double size : {1e-3, 1.0, 1e3})
         for (const double beta : {0.1, 1.0, 2.0, 1e3})
             for (int draw = 0; draw < 10; ++draw) {
-                const VectorXd u = size * mixers::standard_normal(n, 1, random), v = mixers::standard_normal(n, 1, random);
+                const VectorXd u = size * mixers::standard_normal(n, 1, random),
+                               v = mixers::standard_normal(n, 1, random);
                 body(u, v, beta);
             }
 }
@@ -69,7 +70,9 @@ struct Regulariser {
 };
 
 std::vector<Regulariser> regularisers() {
-    const auto entropy = [](double x) { return x <= 0 || x >= 1 ? 0 : -(x * std::log2(x) + (1 - x) * std::log2(1 - x)); };
+    const auto entropy = [](double x) {
+        return x <= 0 || x >= 1 ? 0 : -(x * std::log2(x) + (1 - x) * std::log2(1 - x));
+    };
     return {{"4γ(1 − γ)", [](double x) { return 4 * x * (1 - x); }},
             {"16γ²(1 − γ)²", [](double x) { return 16 * x * x * (1 - x) * (1 - x); }},
             {"sin πγ", [](double x) { return std::sin(std::numbers::pi * x); }},
@@ -117,7 +120,8 @@ Negation best_negation(std::complex<double> (*map)(double)) {
     for (int k = 0; k <= 40000; ++k) {
         const double m = 1e-4 * k;
         const auto p = map(m);
-        if (const double error = std::norm(p + 1.0); error < best.error) best = {error, -p.real() / std::abs(p), m};
+        if (const double error = std::norm(p + 1.0); error < best.error)
+            best = {error, -p.real() / std::abs(p), m};
     }
     return best;
 }
@@ -159,7 +163,8 @@ Outcome unconditional_orthogonality() {
         solve = std::max(solve, mixers::orthogonality_defect(solved_rotation(u, v, beta)));
     });
     return {holds_if(defect < 1e-9 && norm < 1e-9),
-            {vanishing("largest |QᵀQ − I|, β to 1e3, |u| to 1e3", defect), vanishing("largest |‖Qy‖/‖y‖ − 1|", norm),
+            {vanishing("largest |QᵀQ − I|, β to 1e3, |u| to 1e3", defect),
+             vanishing("largest |‖Qy‖/‖y‖ − 1|", norm),
              vanishing("the same defect by the linear solve", solve, 1e-6)}};
 }
 
@@ -171,7 +176,8 @@ Outcome proper_rotation() {
         smallest = std::min(smallest, mixers::singular_values(m)(n - 1));
     });
     return {holds_if(determinant < 1e-9 && smallest > 1 - 1e-9),
-            {vanishing("largest |det Q − 1|", determinant), computed("smallest singular value of I + (β/2)A", smallest, 1)}};
+            {vanishing("largest |det Q − 1|", determinant),
+             computed("smallest singular value of I + (β/2)A", smallest, 1)}};
 }
 
 Outcome excluded_eigenvalue() {
@@ -199,7 +205,8 @@ Outcome householder_orthogonality() {
     double least = 1;
     for (const double beta : {-1.0, 0.5, 1.0, 1.5, 3.0}) least = std::min(least, orthogonality_of(beta));
     return {holds_if(ends < 1e-9 && least > 1e-3),
-            {vanishing("|HᵀH − I| at β = 0 and 2", ends), computed("least |HᵀH − I| at β = −1, ½, 1, 3/2, 3", least)}};
+            {vanishing("|HᵀH − I| at β = 0 and 2", ends),
+             computed("least |HᵀH − I| at β = −1, ½, 1, 3/2, 3", least)}};
 }
 
 Outcome householder_norm() {
@@ -209,7 +216,8 @@ Outcome householder_norm() {
     for (const double beta : {-1.0, 0.5, 1.5, 2.0, 3.0})
         for (int draw = 0; draw < 20; ++draw) {
             const VectorXd k = mixers::unit_vector(n, random), x = mixers::standard_normal(n, 1, random);
-            const double after = (mixers::householder(k, beta) * x).squaredNorm(), along = std::pow(k.dot(x), 2);
+            const double after = (mixers::householder(k, beta) * x).squaredNorm(),
+                         along = std::pow(k.dot(x), 2);
             worst = std::max(worst, std::abs(after - x.squaredNorm() - (beta * beta - 2 * beta) * along));
             if (beta > 0 && beta < 2) regimes = regimes && after < x.squaredNorm();
             if (beta < 0 || beta > 2) regimes = regimes && after > x.squaredNorm();
@@ -232,7 +240,8 @@ Outcome householder_eigenvalues() {
         if (beta == 2.0) negated = (h * k + k).cwiseAbs().maxCoeff();
     }
     return {holds_if(worst < 1e-9 && negated < 1e-9),
-            {vanishing("largest error of the eigenvalues 1, …, 1, 1 − β", worst), vanishing("|H₂k + k|", negated)}};
+            {vanishing("largest error of the eigenvalues 1, …, 1, 1 − β", worst),
+             vanishing("|H₂k + k|", negated)}};
 }
 
 Outcome gate_ends() {
@@ -243,7 +252,8 @@ Outcome gate_ends() {
         reflection = std::max(reflection, std::abs(hybrid.at(0).determinant() + 1));
     }
     return {holds_if(rotation < 1e-9 && reflection < 1e-9),
-            {vanishing("largest |det − 1| at γ = 1", rotation), vanishing("largest |det + 1| at γ = 0", reflection)}};
+            {vanishing("largest |det − 1| at γ = 1", rotation),
+             vanishing("largest |det + 1| at γ = 0", reflection)}};
 }
 
 Outcome gate_interior() {
@@ -272,7 +282,9 @@ Outcome approximate_isometry() {
         excess = std::max(excess, std::abs(square - 1) - mix * std::abs(cross));
     }
     // The smallest example: H x orthogonal to Q x, γ = ½, gives ‖X′‖² = ½ where the bound is 0.
-    return {identity > 1e-9 ? Verdict::refuted : excess > 1e-6 ? Verdict::holds_in_part : Verdict::holds,
+    return {identity > 1e-9 ? Verdict::refuted
+            : excess > 1e-6 ? Verdict::holds_in_part
+                            : Verdict::holds,
             {vanishing("largest error of the identity for ‖X′‖²", identity),
              computed("largest deviation beyond 2γ(1 − γ)|⟨QX, HX⟩|, ‖X‖ = 1", excess)}};
 }
@@ -281,18 +293,21 @@ Outcome gate_regulariser() {
     const Regulariser f = regularisers().front();
     const double values = std::max({std::abs(f.value(0)), std::abs(f.value(1)), std::abs(f.value(0.5) - 1)});
     double slopes = 0;
-    for (const double x : {0.1, 0.25, 0.5, 0.75}) slopes = std::max(slopes, std::abs(slope(f, x) - 4 * (1 - 2 * x)));
+    for (const double x : {0.1, 0.25, 0.5, 0.75})
+        slopes = std::max(slopes, std::abs(slope(f, x) - 4 * (1 - 2 * x)));
     constexpr double h = 1e-3;
     const double curvature = (f.value(0.5 + h) - 2 * f.value(0.5) + f.value(0.5 - h)) / (h * h);
     return {holds_if(values < 1e-12 && slopes < 1e-6 && std::abs(curvature + 8) < 1e-6),
-            {vanishing("largest error of f(0) = f(1) = 0, f(½) = 1", values), vanishing("largest error of f′ = 4(1 − 2γ)", slopes, 1e-6),
+            {vanishing("largest error of f(0) = f(1) = 0, f(½) = 1", values),
+             vanishing("largest error of f′ = 4(1 − 2γ)", slopes, 1e-6),
              computed("curvature at ½", curvature, -8)}};
 }
 
 Outcome symmetric_regularisers() {
     double worst = 0;
     for (const auto& f : regularisers()) worst = std::max(worst, std::abs(slope(f, 0.5)));
-    return {holds_if(worst < 1e-6), {vanishing("largest |f′(½)| of five symmetric regularisers", worst, 1e-6)}};
+    return {holds_if(worst < 1e-6),
+            {vanishing("largest |f′(½)| of five symmetric regularisers", worst, 1e-6)}};
 }
 
 Outcome boundary_slopes() {
@@ -303,8 +318,11 @@ Outcome boundary_slopes() {
     for (const auto& f : all) {
         const double found = slope_at_zero(f);
         steepest = std::max(steepest, found);
-        out.numbers.push_back({std::string("slope at 0 of ") + f.name, found, 1e-3 * std::max(1.0, found),
-                               &f == &all[0] ? std::optional<double>(4) : std::nullopt, {}});
+        out.numbers.push_back({std::string("slope at 0 of ") + f.name,
+                               found,
+                               1e-3 * std::max(1.0, found),
+                               &f == &all[0] ? std::optional<double>(4) : std::nullopt,
+                               {}});
     }
     // The quadratics that are symmetric and vanish at both ends are its multiples, so none of maximum 1 is steeper. Others are.
     out.verdict = holds_if(std::abs(quadratic - 4) < 1e-3);
@@ -337,18 +355,21 @@ Outcome matched_parameters() {
     const double ddl = transformer(8, c, c, 2 * (two_layers(c, hidden, c) + two_layers(c, hidden, 1)));
     const double mhc = transformer(9, c, c, 2 * (24 * c + c + 24 + 3));
     const double jpmhc = transformer(7, c, 4 * c, 2 * (48 * 4 * c + 48 + 2 * 4 * c));
-    const double hybrid =
-        transformer(6, c, c, 2 * (2 * c * c + 3 * two_layers(c, hidden, 4) + two_layers(c, hidden, 1) + c + 1));
+    const double hybrid = transformer(
+        6, c, c, 2 * (2 * c * c + 3 * two_layers(c, hidden, 4) + two_layers(c, hidden, 1) + c + 1));
     double furthest = 0;
-    for (const double count : {gpt, ddl, mhc, jpmhc, hybrid}) furthest = std::max(furthest, std::abs(count / 1.79e6 - 1));
+    for (const double count : {gpt, ddl, mhc, jpmhc, hybrid})
+        furthest = std::max(furthest, std::abs(count / 1.79e6 - 1));
     return {holds_if(furthest < 0.05),
-            {counted("GPT, 9 layers", gpt, 1.79e6), counted("DDL, 8 layers", ddl, 1.79e6), counted("mHC, 9 layers", mhc, 1.79e6),
-             counted("JPmHC, 7 layers", jpmhc, 1.79e6), counted("EΔ hybrid, 6 layers", hybrid, 1.79e6),
+            {counted("GPT, 9 layers", gpt, 1.79e6), counted("DDL, 8 layers", ddl, 1.79e6),
+             counted("mHC, 9 layers", mhc, 1.79e6), counted("JPmHC, 7 layers", jpmhc, 1.79e6),
+             counted("EΔ hybrid, 6 layers", hybrid, 1.79e6),
              computed("largest deviation from 1.79 M", furthest)}};
 }
 
 Outcome fewer_layers() {
-    const std::array<std::pair<const char*, double>, 4> baselines{{{"GPT", 9}, {"DDL", 8}, {"mHC", 9}, {"JPmHC", 7}}};
+    const std::array<std::pair<const char*, double>, 4> baselines{
+        {{"GPT", 9}, {"DDL", 8}, {"mHC", 9}, {"JPmHC", 7}}};
     Outcome out{Verdict::open, {}};
     int as_stated = 0;
     for (const auto& [name, layers] : baselines) {
@@ -380,14 +401,17 @@ Outcome near_pi_angles() {
         const MatrixXd q = solved_rotation(VectorXd::Unit(n, 0), VectorXd::Unit(n, 1), beta_mu);
         worst = std::max(worst, std::abs(std::atan2(q(0, 1), q(0, 0)) - theta));
     }
-    return {holds_if(worst < 1e-9), {vanishing("largest error of the angle, seven angles to 3.14159", worst),
-                                     computed("βμ for 3.14", std::abs(2 * std::tan(1.57)))}};
+    return {holds_if(worst < 1e-9),
+            {vanishing("largest error of the angle, seven angles to 3.14159", worst),
+             computed("βμ for 3.14", std::abs(2 * std::tan(1.57)))}};
 }
 
 Outcome same_setting_twice() {
     constexpr double table6 = 1.02e-3, spread = 0.26e-3, table9 = 5.69e-4;
     const double deviations = (table6 - table9) / spread;
-    return {table6 == table9 ? Verdict::holds : deviations < 3 ? Verdict::holds_in_part : Verdict::refuted,
+    return {table6 == table9 ? Verdict::holds
+            : deviations < 3 ? Verdict::holds_in_part
+                             : Verdict::refuted,
             {computed("table 6 over table 9, gyroscope, λ = 0.1", table6 / table9),
              computed("their difference in standard deviations of table 6", deviations)}};
 }
@@ -395,7 +419,8 @@ Outcome same_setting_twice() {
 Outcome doubly_stochastic_is_not_orthogonal() {
     const auto defect = [](double scale) {
         std::vector<double> values;
-        for (const auto& mixer : bistochastic_mixers(n, 501, scale)) values.push_back(mixers::orthogonality_defect(mixer));
+        for (const auto& mixer : bistochastic_mixers(n, 501, scale))
+            values.push_back(mixers::orthogonality_defect(mixer));
         return median(values);
     };
     const MatrixXd start = mixers::sinkhorn((-8 * (MatrixXd::Ones(n, n) - MatrixXd::Identity(n, n))).eval());
@@ -407,13 +432,16 @@ Outcome doubly_stochastic_is_not_orthogonal() {
 
 Outcome sinkhorn_errors_accumulate() {
     const auto drawn = [](double scale) {
-        return median_accumulation([scale](std::uint32_t sample) { return bistochastic_mixers(n, 48, scale, 20, sample); });
+        return median_accumulation(
+            [scale](std::uint32_t sample) { return bistochastic_mixers(n, 48, scale, 20, sample); });
     };
     const double one = drawn(1), six = drawn(6);
-    const double shared =
-        median_accumulation([](std::uint32_t sample) { return std::vector<Mixer>(48, near_identity_mixer(sample)); });
+    const double shared = median_accumulation(
+        [](std::uint32_t sample) { return std::vector<Mixer>(48, near_identity_mixer(sample)); });
     const bool mixing = one > 2 && six > 2, near_identity = shared > 10;
-    return {mixing && near_identity ? Verdict::holds : near_identity ? Verdict::holds_in_part : Verdict::refuted,
+    return {mixing && near_identity ? Verdict::holds
+            : near_identity         ? Verdict::holds_in_part
+                                    : Verdict::refuted,
             {{"|sum − 1| of 48 independent mixers over the worst of them, logit scale 1", one, 1e-2, {}, {}},
              computed("the same, logit scale 6", six),
              {"the same for one mixer near the identity, 48 times", shared, 0.5, {}, {}}}};
@@ -424,16 +452,22 @@ Outcome identity_shortcut_drifts() {
     double last = 1;
     bool grows = true;
     for (const int depth : {1, 10, 100}) {
-        Network network = isotropic_network(std::vector<Mixer>(static_cast<std::size_t>(depth), Mixer::Identity(1, 1)),
-                                            0.05 * depth, 40);
+        Network network = isotropic_network(
+            std::vector<Mixer>(static_cast<std::size_t>(depth), Mixer::Identity(1, 1)), 0.05 * depth, 40);
         montecarlo::Options options;
         options.samples = 50;
         options.seed = seed;
-        const double simulated = montecarlo::simulate(network, options).mean_square, exact = dyson::mean_square(network);
+        const double simulated = montecarlo::simulate(network, options).mean_square,
+                     exact = dyson::mean_square(network);
         grows = grows && exact > 1.04 * last && std::abs(simulated / exact - 1) < 0.2;
         last = exact;
-        out.numbers.push_back(computed("mean square norm after " + std::to_string(depth) + " layers, σ² = 0.05", exact));
-        out.numbers.push_back({"the same simulated, " + std::to_string(depth) + " layers", simulated, 1e-3 * simulated, {}, {}});
+        out.numbers.push_back(
+            computed("mean square norm after " + std::to_string(depth) + " layers, σ² = 0.05", exact));
+        out.numbers.push_back({"the same simulated, " + std::to_string(depth) + " layers",
+                               simulated,
+                               1e-3 * simulated,
+                               {},
+                               {}});
     }
     out.verdict = holds_if(grows);
     return out;

@@ -42,11 +42,13 @@ Outcome reduction_factor() {
 
 Outcome operations_per_module() {
     constexpr double sweeps = 20, gauss_seidel = 16, steps = 2, permutations = 6;
-    const double sinkhorn = sweeps * n * n + gauss_seidel * n * n, cayley = 2 * steps * n * n * n, mixture = 2 * permutations * n;
+    const double sinkhorn = sweeps * n * n + gauss_seidel * n * n, cayley = 2 * steps * n * n * n,
+                 mixture = 2 * permutations * n;
     // One by one. A normalisation in log space: n² exponentials, n(n − 1) additions, n logarithms, n² subtractions, twice
     // per sweep; a Gauss-Seidel sweep: two products with a vector and 2n subtractions; then H, its sums and the result.
     const double forward = 2 * sweeps * (n * n + n * (n - 1) + n + n * n);
-    const double backward = gauss_seidel * (2 * (2 * n * n - n) + 2 * n) + n * n + 2 * n * (n - 1) + 4 * n * n;
+    const double backward =
+        gauss_seidel * (2 * (2 * n * n - n) + 2 * n) + n * n + 2 * n * (n - 1) + 4 * n * n;
     // A Cayley step: n additions of I + Y, a product of n²(2n − 1) operations, n² scalings, n additions of I; before it
     // n² subtractions and n² scalings. Its backward pass takes twice the products.
     const double step = n + n * n * (2 * n - 1) + n * n + n, cayley_forward = steps * step + 2 * n * n;
@@ -57,7 +59,8 @@ Outcome operations_per_module() {
             : orders && ratio > 1                  ? Verdict::holds_in_part
                                                    : Verdict::refuted,
             {counted("Sinkhorn, T n² + k n²", sinkhorn, 576), counted("Cayley, 2 s n³", cayley, 256),
-             counted("permutations, 2 K n", mixture, 48), counted("Sinkhorn, operations one by one", counted_sinkhorn, 576),
+             counted("permutations, 2 K n", mixture, 48),
+             counted("Sinkhorn, operations one by one", counted_sinkhorn, 576),
              counted("Cayley, operations one by one", counted_cayley, 256),
              computed("ratio of these", ratio, 2.25)}};
 }
@@ -92,7 +95,8 @@ Outcome pass_at_k() {
     for (const double p : {0.01, 0.2, 0.7})
         for (const int k : {1, 2, 5, 10}) {
             double mean = 0;
-            for (int c = 0; c <= samples; ++c) mean += binomial_probability(samples, c, p) * pass_estimate(samples, c, k);
+            for (int c = 0; c <= samples; ++c)
+                mean += binomial_probability(samples, c, p) * pass_estimate(samples, c, k);
             worst = std::max(worst, std::abs(mean - (1 - std::pow(1 - p, k))));
         }
     return {holds_if(worst < 1e-9), {vanishing("largest bias over p and k, N = 50", worst)}};
@@ -112,19 +116,22 @@ Outcome numbers_of_subsets() {
 
 Outcome module_parameters() {
     // One bias per number and one scale per stream for each mapping that belongs to streams; Cayley: LayerNorm instead.
-    const double sinkhorn = fused(n + n + n * n, n + n + n * n + 3 * n), cayley = fused(3 * n * n, 2 * streams);
-    const double grassmann = fused(n + n + 8, n + n + 8 + 3 * n), mixture = fused(n + n + 6, n + n + 6 + 2 * n);
+    const double sinkhorn = fused(n + n + n * n, n + n + n * n + 3 * n),
+                 cayley = fused(3 * n * n, 2 * streams);
+    const double grassmann = fused(n + n + 8, n + n + 8 + 3 * n),
+                 mixture = fused(n + n + 6, n + n + 6 + 2 * n);
     return {holds_if(sinkhorn == 49188 && cayley == 102400 && grassmann == 32796 && mixture == 28694),
-            {counted("Sinkhorn", sinkhorn, 49188), counted("Cayley", cayley, 102400), counted("Grassmann", grassmann, 32796),
-             counted("permutations", mixture, 28694)}};
+            {counted("Sinkhorn", sinkhorn, 49188), counted("Cayley", cayley, 102400),
+             counted("Grassmann", grassmann, 32796), counted("permutations", mixture, 28694)}};
 }
 
 Outcome parameter_overhead() {
     const double least = 4 * 28694.0, most = 4 * 102400.0;
     const double low = 100 * least / 7e6, high = 100 * most / 7e6;
     return {holds_if(std::abs(low - 1.6) < 0.1 && std::abs(high - 5.8) < 0.1),
-            {counted("four modules of permutations", least, 115e3), counted("four modules of Cayley", most, 410e3),
-             computed("the first in % of 7 M", low, 1.6), computed("the second in % of 7 M", high, 5.8)}};
+            {counted("four modules of permutations", least, 115e3),
+             counted("four modules of Cayley", most, 410e3), computed("the first in % of 7 M", low, 1.6),
+             computed("the second in % of 7 M", high, 5.8)}};
 }
 
 Outcome gauss_seidel_sweeps() {
@@ -133,7 +140,8 @@ Outcome gauss_seidel_sweeps() {
     for (const auto& [size, published] : rows) {
         const double found = std::ceil(std::log(0.01) / std::log(1 - 1.0 / size));
         if (found != published) out.verdict = Verdict::refuted;
-        out.numbers.push_back(counted("⌈ln 0.01/ln(1 − 1/n)⌉ at n = " + std::to_string(size), found, published));
+        out.numbers.push_back(
+            counted("⌈ln 0.01/ln(1 − 1/n)⌉ at n = " + std::to_string(size), found, published));
     }
     return out;
 }
@@ -144,8 +152,11 @@ Outcome backward_nodes() {
     // Two modules in each of twelve applications, at most sixteen times.
     constexpr double projections = 2 * 12 * 16;
     const double most = per_projection * projections;
-    return {per_projection > published / 2 ? Verdict::holds : most > published / 4 ? Verdict::holds_in_part : Verdict::refuted,
-            {counted("nodes of one projection", per_projection, published), counted("projections of a model, at most", projections),
+    return {per_projection > published / 2 ? Verdict::holds
+            : most > published / 4         ? Verdict::holds_in_part
+                                           : Verdict::refuted,
+            {counted("nodes of one projection", per_projection, published),
+             counted("projections of a model, at most", projections),
              counted("nodes of all of them", most, published)}};
 }
 

@@ -85,7 +85,8 @@ double median_orthogonality_defect(double scale) {
     recipe.family = mixers::Family::cayley;
     recipe.logit_scale = scale;
     std::vector<double> defects;
-    for (const auto& mixer : draw_mixers(recipe, 4, 1000)) defects.push_back(mixers::orthogonality_defect(mixer));
+    for (const auto& mixer : draw_mixers(recipe, 4, 1000))
+        defects.push_back(mixers::orthogonality_defect(mixer));
     return median(defects);
 }
 
@@ -105,7 +106,8 @@ std::set<Permutation> closure(const std::vector<Permutation>& generators) {
         std::vector<Permutation> next;
         for (const auto& element : fresh)
             for (const auto& generator : generators)
-                if (const auto found = compose(element, generator); group.insert(found).second) next.push_back(found);
+                if (const auto found = compose(element, generator); group.insert(found).second)
+                    next.push_back(found);
         fresh = std::move(next);
     }
     return group;
@@ -231,7 +233,8 @@ Outcome eigenvalue_contraction() {
 
 Outcome birkhoff_without_collapse() {
     const std::vector<Mixer> shifts(10, mixers::permutation_matrix({1, 2, 3, 0}));
-    const auto law = dyson::solve(isotropic_network(shifts, 0.05), dyson::Method::operator_valued).law.metrics();
+    const auto law =
+        dyson::solve(isotropic_network(shifts, 0.05), dyson::Method::operator_valued).law.metrics();
     const std::vector<Mixer> start(16, identity_like(4));
     const double kept = mixers::singular_values(product(start))(3);
     const bool escapes = law.collapsed < 1e-9 && kept > 0.9;
@@ -260,8 +263,8 @@ Outcome span_dimensions() {
         const int orthogonal = orthogonal_span(n), birkhoff = birkhoff_span(n);
         if (orthogonal != n * n || birkhoff != (n - 1) * (n - 1) + 1) out.verdict = Verdict::refuted;
         out.numbers.push_back(counted("dim span O(" + std::to_string(n) + ")", orthogonal, n * n));
-        out.numbers.push_back(
-            counted("dim span of bistochastic matrices, n = " + std::to_string(n), birkhoff, (n - 1) * (n - 1) + 1));
+        out.numbers.push_back(counted("dim span of bistochastic matrices, n = " + std::to_string(n), birkhoff,
+                                      (n - 1) * (n - 1) + 1));
     }
     return out;
 }
@@ -271,7 +274,8 @@ Outcome printed_span_dimension() {
     for (int q = 2; q <= 6; ++q) {
         const int found = birkhoff_span(q), printed = q * q - 2 * q;
         if (found != printed) out.verdict = Verdict::refuted;
-        out.numbers.push_back(counted("dim span of bistochastic matrices, q = " + std::to_string(q), found, printed));
+        out.numbers.push_back(
+            counted("dim span of bistochastic matrices, q = " + std::to_string(q), found, printed));
     }
     return out;
 }
@@ -279,7 +283,9 @@ Outcome printed_span_dimension() {
 Outcome cayley_iteration_limit() {
     const auto distance = [](double norm, int steps) {
         const MatrixXd w = skew_of_norm(norm);
-        return (mixers::cayley_iteration(w, 1, steps) - mixers::cayley_transform((w / 2).eval())).cwiseAbs().maxCoeff();
+        return (mixers::cayley_iteration(w, 1, steps) - mixers::cayley_transform((w / 2).eval()))
+            .cwiseAbs()
+            .maxCoeff();
     };
     const double inside = distance(1.9, 800), outside = distance(2.1, 800), two = distance(0.4, 2);
     return {inside < 1e-9 && outside > 1 ? Verdict::holds_in_part : holds_if(inside < 1e-9),
@@ -292,10 +298,11 @@ Outcome two_steps_are_orthonormal() {
     const double small = median_orthogonality_defect(0.1), half = median_orthogonality_defect(0.5),
                  one = median_orthogonality_defect(1), two = median_orthogonality_defect(2);
     const bool sometimes = small < 1e-3 && half < 1e-3, always = sometimes && one < 1e-3 && two < 1e-3;
-    return {always ? Verdict::holds : sometimes ? Verdict::holds_in_part : Verdict::refuted,
+    return {always      ? Verdict::holds
+            : sometimes ? Verdict::holds_in_part
+                        : Verdict::refuted,
             {computed("median ‖YᵀY − I‖ at logit scale 0.1", small, 1e-3),
-             computed("at logit scale 0.5", half, 1e-3),
-             computed("at logit scale 1", one, 1e-3),
+             computed("at logit scale 0.5", half, 1e-3), computed("at logit scale 1", one, 1e-3),
              computed("at logit scale 2", two, 1e-3)}};
 }
 
@@ -314,7 +321,8 @@ Outcome mapping_constraints() {
     }
     const double orthogonality = median_orthogonality_defect(0.1);
     return {holds_if(rows < 1e-12 && columns < 1e-12 && orthogonality < 1e-3),
-            {vanishing("largest |row sum of H_pre − 1|", rows), vanishing("largest |column sum of H_post − 1|", columns),
+            {vanishing("largest |row sum of H_pre − 1|", rows),
+             vanishing("largest |column sum of H_post − 1|", columns),
              computed("median ‖H_resᵀH_res − I‖, logit scale 0.1", orthogonality)}};
 }
 
@@ -331,10 +339,12 @@ Outcome norm_and_determinant() {
         largest = std::max(largest, square);
     }
     const bool near = small < 1e-3, everywhere = largest < 1.001;
-    return {near && everywhere ? Verdict::holds : near ? Verdict::holds_in_part : Verdict::refuted,
+    return {near && everywhere ? Verdict::holds
+            : near             ? Verdict::holds_in_part
+                               : Verdict::refuted,
             {vanishing("largest error of σ² = 1 − m⁴/4 + m⁶/16 after two steps", formula),
-             computed("largest |σ² − 1| for m ≤ 1/4", small), computed("largest |det − 1| for m ≤ 1/4", determinant),
-             computed("σ² at m = 2.5", largest)}};
+             computed("largest |σ² − 1| for m ≤ 1/4", small),
+             computed("largest |det − 1| for m ≤ 1/4", determinant), computed("σ² at m = 2.5", largest)}};
 }
 
 Outcome doubly_stochastic_determinant() {
@@ -359,9 +369,12 @@ Outcome generators_of_s4() {
     const std::vector<Permutation> transpositions{{1, 0, 2, 3}, {0, 1, 3, 2}};
     auto with_cycle = transpositions;
     with_cycle.push_back({1, 2, 3, 0});
-    const int two = closure_size(transpositions), all = closure_size({{1, 0, 2, 3}, {0, 2, 1, 3}, {0, 1, 3, 2}});
+    const int two = closure_size(transpositions),
+              all = closure_size({{1, 0, 2, 3}, {0, 2, 1, 3}, {0, 1, 3, 2}});
     const int basis = closure_size(with_cycle);
-    return {two == 24 ? Verdict::holds : basis == 24 ? Verdict::holds_in_part : Verdict::refuted,
+    return {two == 24     ? Verdict::holds
+            : basis == 24 ? Verdict::holds_in_part
+                          : Verdict::refuted,
             {counted("elements that the basis' two transpositions generate", two, 24),
              counted("with its 4-cycle", basis),
              counted("elements that all three adjacent transpositions generate", all)}};
@@ -373,8 +386,10 @@ Outcome grassmann_projector() {
     auto random = stream();
     for (int draw = 0; draw < 100; ++draw) {
         const MatrixXd p = mixers::draw_grassmann(4, 2, random);
-        worst = std::max({worst, (p * p - p).cwiseAbs().maxCoeff(), (p - p.transpose()).cwiseAbs().maxCoeff()});
-        rank = std::max(rank, static_cast<int>(Eigen::ColPivHouseholderQR<MatrixXd>(p).setThreshold(1e-9).rank()));
+        worst =
+            std::max({worst, (p * p - p).cwiseAbs().maxCoeff(), (p - p.transpose()).cwiseAbs().maxCoeff()});
+        rank = std::max(rank,
+                        static_cast<int>(Eigen::ColPivHouseholderQR<MatrixXd>(p).setThreshold(1e-9).rank()));
     }
     return {holds_if(worst < 1e-9 && rank == 2),
             {vanishing("largest entry of P² − P and P − Pᵀ, 100 draws", worst), counted("rank", rank, 2)}};
@@ -396,14 +411,16 @@ Outcome horizontal_path() {
     const auto problem = subspace_problem();
     auto random = stream(1);
     const MatrixXd turn = mixers::draw_orthogonal(2, random);
-    GrassmannDescent plain{problem.frame, MatrixXd::Zero(4, 2), -1}, turned{problem.frame * turn, MatrixXd::Zero(4, 2), -1};
+    GrassmannDescent plain{problem.frame, MatrixXd::Zero(4, 2), -1},
+        turned{problem.frame * turn, MatrixXd::Zero(4, 2), -1};
     double apart = 0;
     for (int k = 0; k < 50; ++k) {
         plain.step(problem.gradient(plain.frame));
         turned.step(problem.gradient(turned.frame));
-        apart = std::max(apart, (plain.frame * plain.frame.transpose() - turned.frame * turned.frame.transpose())
-                                    .cwiseAbs()
-                                    .maxCoeff());
+        apart =
+            std::max(apart, (plain.frame * plain.frame.transpose() - turned.frame * turned.frame.transpose())
+                                .cwiseAbs()
+                                .maxCoeff());
     }
     return {holds_if(apart < 1e-9), {vanishing("largest difference of UUᵀ over 50 steps", apart)}};
 }
@@ -424,7 +441,8 @@ Outcome adam_atan2_scale() {
     const auto plain = updates(1), tiny = updates(1e-9);
     double apart = 0;
     for (std::size_t t = 0; t < plain.size(); ++t) apart = std::max(apart, std::abs(plain[t] - tiny[t]));
-    return {holds_if(apart < 1e-9), {vanishing("largest change of 100 updates with gradients scaled by 1e-9", apart)}};
+    return {holds_if(apart < 1e-9),
+            {vanishing("largest change of 100 updates with gradients scaled by 1e-9", apart)}};
 }
 
 double spectral_gap(const std::vector<std::vector<int>>& generators, int n) {
@@ -436,7 +454,8 @@ double spectral_gap(const std::vector<std::vector<int>>& generators, int n) {
     MatrixXd walk = MatrixXd::Zero(size, size);
     for (const auto& element : all)
         for (const auto& generator : generators)
-            walk(place.at(element), place.at(compose(element, generator))) += 1.0 / static_cast<double>(generators.size());
+            walk(place.at(element), place.at(compose(element, generator))) +=
+                1.0 / static_cast<double>(generators.size());
     const auto values = moduli(walk);
     return values[0] - values[1];
 }
@@ -450,7 +469,8 @@ Outcome spectral_gap_times() {
     constexpr std::size_t tried = 10;
     for (std::size_t k = 0; k < tried; ++k)
         spectral_gap({all[1 + 7 * k], all[2 + 9 * k], all[3 + 11 * k], all[24]}, 5);
-    const double each = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() / tried;
+    const double each =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() / tried;
     const double hours = each * 8214570 / 3600;
     // The order of magnitude: within a factor of 100 of what the table has.
     const bool same_order = three.seconds < 1 && four.seconds < 30 && hours < 100;
@@ -462,7 +482,8 @@ Outcome spectral_gap_times() {
 Outcome largest_spectral_gap() {
     const Search& found = search_of_four_streams();
     return {holds_if(found.gap > 0),
-            {computed("largest |λ₁| − |λ₂| of four generators of S₄", found.gap), counted("sets that reach it", found.best),
+            {computed("largest |λ₁| − |λ₂| of four generators of S₄", found.gap),
+             counted("sets that reach it", found.best),
              counted("sets of four that generate S₄ and mix", found.generating),
              counted("sets of four", found.subsets, 10626)}};
 }

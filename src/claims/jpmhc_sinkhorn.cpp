@@ -75,7 +75,8 @@ constexpr std::uint32_t upstreams = 201;
 template <class Error>
 double median_over_upstreams(const Error& error) {
     std::vector<double> values;
-    for (std::uint32_t sample = 0; sample < upstreams; ++sample) values.push_back(error(upstream_gradient(sample)));
+    for (std::uint32_t sample = 0; sample < upstreams; ++sample)
+        values.push_back(error(upstream_gradient(sample)));
     return median(values);
 }
 
@@ -133,17 +134,20 @@ Eigen::MatrixXd gauss_seidel_gradient(const Eigen::MatrixXd& p, const Eigen::Mat
 }
 
 Outcome gauss_seidel_table() {
-    const MatrixXd start = limit(identity_like_logits()), drawn = limit(drawn_logits(1)), trained = limit(drawn_logits(3));
+    const MatrixXd start = limit(identity_like_logits()), drawn = limit(drawn_logits(1)),
+                   trained = limit(drawn_logits(3));
     const double worst = median_gauss_seidel_error(start, 16), typical = median_gauss_seidel_error(drawn, 16);
-    return {worst < 1e-3     ? Verdict::holds
-            : typical < 1e-3 ? Verdict::holds_in_part
-                             : Verdict::refuted,
-            {computed("residual after 16 sweeps, logits N(0, 1)", median_residual(drawn, 16), 1e-2),
-             computed("gradient error after 16 sweeps, logits N(0, 1)", typical, 8e-4),
-             computed("gradient error after 16 sweeps, logits N(0, 9)", median_gauss_seidel_error(trained, 16), 8e-4),
-             computed("residual after 16 sweeps at the identity-like start", median_residual(start, 16), 1e-2),
-             computed("gradient error after 16 sweeps at the identity-like start", worst, 8e-4),
-             computed("0.75¹⁶, which the table has as residual", std::pow(0.75, 16), 1e-2)}};
+    return {
+        worst < 1e-3     ? Verdict::holds
+        : typical < 1e-3 ? Verdict::holds_in_part
+                         : Verdict::refuted,
+        {computed("residual after 16 sweeps, logits N(0, 1)", median_residual(drawn, 16), 1e-2),
+         computed("gradient error after 16 sweeps, logits N(0, 1)", typical, 8e-4),
+         computed("gradient error after 16 sweeps, logits N(0, 9)", median_gauss_seidel_error(trained, 16),
+                  8e-4),
+         computed("residual after 16 sweeps at the identity-like start", median_residual(start, 16), 1e-2),
+         computed("gradient error after 16 sweeps at the identity-like start", worst, 8e-4),
+         computed("0.75¹⁶, which the table has as residual", std::pow(0.75, 16), 1e-2)}};
 }
 
 Outcome gauss_seidel_rate() {
@@ -152,7 +156,8 @@ Outcome gauss_seidel_rate() {
     const MatrixXd p = limit(identity_like_logits());
     const double seen = residual(p, upstream_gradient(0), 200) / residual(p, upstream_gradient(0), 199);
     return {holds_if(start <= 1 - 1.0 / n),
-            {computed("rate at the identity-like start, σ₂(P)²", start, 0.75), computed("rate seen there, sweep 200", seen, 0.75),
+            {computed("rate at the identity-like start, σ₂(P)²", start, 0.75),
+             computed("rate seen there, sweep 200", seen, 0.75),
              computed("rate at logits N(0, 1)", drawn, 0.75)}};
 }
 
@@ -161,11 +166,13 @@ Outcome implicit_gradient() {
     for (std::uint32_t sample = 0; sample < 20; ++sample) {
         const MatrixXd logits = sample == 0 ? identity_like_logits() : drawn_logits(1, sample);
         const MatrixXd upstream = upstream_gradient(sample);
-        worst = std::max(worst, relative(direct_gradient(limit(logits), upstream), differenced(limit, logits, upstream)));
+        worst = std::max(
+            worst, relative(direct_gradient(limit(logits), upstream), differenced(limit, logits, upstream)));
     }
     // Differences of step 1e-5 of a map balanced to 1e-13: 1e-8 relative to a gradient of order one, and the gradients
     // at the start are of order 1e-3.
-    return {holds_if(worst < 1e-5), {vanishing("largest relative difference to differences of the map", worst, 1e-5)}};
+    return {holds_if(worst < 1e-5),
+            {vanishing("largest relative difference to differences of the map", worst, 1e-5)}};
 }
 
 Outcome unrolled_gradient() {
@@ -180,15 +187,19 @@ Outcome unrolled_gradient() {
         return median(values);
     };
     const double start = error(identity_like_logits()), drawn = error(drawn_logits(1));
-    return {start < 0.01 ? Verdict::holds : drawn < 0.01 ? Verdict::holds_in_part : Verdict::refuted,
+    return {start < 0.01   ? Verdict::holds
+            : drawn < 0.01 ? Verdict::holds_in_part
+                           : Verdict::refuted,
             {{"median difference to the limit's gradient, logits N(0, 1)", drawn, 1e-5, {}, {}},
              {"at the identity-like start", start, 1e-4, {}, {}}}};
 }
 
 Outcome implicit_gradient_accuracy() {
     const MatrixXd logits = identity_like_logits(), p = limit(logits);
-    const double seidel = median_gauss_seidel_error(p, 16), drawn = median_gauss_seidel_error(limit(drawn_logits(1)), 16);
-    const double direct = relative(direct_gradient(p, upstream_gradient(0)), differenced(limit, logits, upstream_gradient(0)));
+    const double seidel = median_gauss_seidel_error(p, 16),
+                 drawn = median_gauss_seidel_error(limit(drawn_logits(1)), 16);
+    const double direct =
+        relative(direct_gradient(p, upstream_gradient(0)), differenced(limit, logits, upstream_gradient(0)));
     return {holds_if(seidel <= 0.01),
             {computed("median error of 16 sweeps at the identity-like start", seidel, 0.01),
              computed("median error of 16 sweeps at logits N(0, 1)", drawn, 0.01),
@@ -201,13 +212,15 @@ Outcome clamped_gradient() {
         const MatrixXd clamped = p.cwiseMax(1e-8);
         for (const double size : {1e-6, 1.0, 1e6}) {
             const MatrixXd upstream = size * upstream_gradient(0);
-            const MatrixXd a = gauss_seidel_gradient(p, upstream, 16), b = gauss_seidel_gradient(clamped, upstream, 16);
+            const MatrixXd a = gauss_seidel_gradient(p, upstream, 16),
+                           b = gauss_seidel_gradient(clamped, upstream, 16);
             worst = std::max(worst, 1 - a.cwiseProduct(b).sum() / (a.norm() * b.norm()));
         }
     };
     compare(limit(identity_like_logits()));
     for (const double scale : {1.0, 3.0, 6.0, 12.0}) compare(limit(drawn_logits(scale)));
-    return {holds_if(worst < 1e-6), {vanishing("largest 1 − cosine of the gradients with and without the clamp", worst, 1e-6)}};
+    return {holds_if(worst < 1e-6),
+            {vanishing("largest 1 − cosine of the gradients with and without the clamp", worst, 1e-6)}};
 }
 
 }  // namespace spectra::claims::jpmhc

@@ -53,7 +53,6 @@ double relative_distance(const Spectrum& a, const Spectrum& b) {
     return agreement(a, b).wasserstein1 / std::sqrt(b.metrics().mean_square);
 }
 
-
 /// E s^k = (1/2πi) ∮ ω^k g dω over a quadrant of |ω| = radius.
 template <class Green>
 double moment(const Green& green, int k, double radius) {
@@ -260,10 +259,12 @@ Outcome eigenspace_misalignment() {
     const auto one = isotropic_network(aligned, 0.05), two = isotropic_network(turned, 0.05);
     const Spectrum first = law_of(one), second = law_of(two);
     const double log_mean = second.metrics().log_mean - first.metrics().log_mean;
-    const double faster = mixers::singular_values(product(turned))(1) / mixers::singular_values(product(aligned))(1);
+    const double faster =
+        mixers::singular_values(product(turned))(1) / mixers::singular_values(product(aligned))(1);
     const double share = second.metrics().collapsed - first.metrics().collapsed;
     return {faster < 1 && std::abs(log_mean) < 1e-4 ? Verdict::holds_in_part : holds_if(faster < 1),
-            {computed("E ln s, aligned", first.metrics().log_mean), vanishing("change of E ln s by turning the layers", log_mean, 1e-4),
+            {computed("E ln s, aligned", first.metrics().log_mean),
+             vanishing("change of E ln s by turning the layers", log_mean, 1e-4),
              vanishing("change of the share below 0.1", share, 1e-4),
              computed("second singular value of the product of mixers, turned over aligned", faster)}};
 }
@@ -296,7 +297,8 @@ Outcome scalar_theory_is_inaccurate() {
     for (const auto family : {Family::bistochastic, Family::gaussian}) {
         const Network network = family_network(family, 10);
         const double distance = relative_distance(law_of(network, Method::scalar), simulated(network));
-        out.numbers.push_back(computed(label("W1/rms of scalar theory and simulation, L = 10", family), distance));
+        out.numbers.push_back(
+            computed(label("W1/rms of scalar theory and simulation, L = 10", family), distance));
         if (distance < 0.05) out.verdict = Verdict::refuted;
     }
     return out;
@@ -309,7 +311,8 @@ Outcome kronecker_collapse() {
     for (const int width : {8, 16, 32}) {
         const Network network = family_network(Family::bistochastic, 2, 0.05, width);
         distances.push_back(relative_distance(law, simulated(network, 12800 / (width * width / 4))));
-        out.numbers.push_back(computed("W1/rms of theory and simulation, p = " + std::to_string(width), distances.back()));
+        out.numbers.push_back(
+            computed("W1/rms of theory and simulation, p = " + std::to_string(width), distances.back()));
     }
     out.verdict = holds_if(distances[2] < 0.6 * distances[0] && distances[2] < 0.01);
     return out;
@@ -333,7 +336,8 @@ Outcome reduction_to_scalar_equation() {
     const Complex four = dyson::printed::equation_4(0.8, 0.1, omega).g;
     const auto green = [](Complex w) { return dyson::printed::equation_7(one_stream(0.8, 0.1), w).g; };
     return {holds_if(relative(four, seven) < 1e-6),
-            {computed("|g by (4) − g by (7)|/|g by (7)| at n = 1, a = 0.8, σ² = 0.1, ω = 1.3 + 0.4i", relative(four, seven)),
+            {computed("|g by (4) − g by (7)|/|g by (7)| at n = 1, a = 0.8, σ² = 0.1, ω = 1.3 + 0.4i",
+                      relative(four, seven)),
              computed("mass by (7); by (4) it is 0", moment(green, 0, 3))}};
 }
 
@@ -342,17 +346,22 @@ Outcome twisted_s_transform() {
     for (const auto family : {Family::bistochastic, Family::gaussian, Family::grassmann}) {
         const Network network = family_network(family, 2, 0.3);
         for (const Complex omega : {Complex(0.4, 0.2), Complex(1, 0.1)})
-            worst = std::max(worst, relative(dyson::two_layers_green(network, omega).g, chain_green(network, omega)));
+            worst = std::max(
+                worst, relative(dyson::two_layers_green(network, omega).g, chain_green(network, omega)));
     }
-    return {holds_if(worst < 1e-7), {vanishing("largest relative difference in g of two layers", worst, 1e-7)}};
+    return {holds_if(worst < 1e-7),
+            {vanishing("largest relative difference in g of two layers", worst, 1e-7)}};
 }
 
-std::complex<double> nested_green(const Network& network, std::complex<double> omega, const std::vector<bool>& transposed) {
+std::complex<double> nested_green(const Network& network, std::complex<double> omega,
+                                  const std::vector<bool>& transposed) {
     const auto sigma2 = spectra::sigma2(network);
     std::vector<Factor> factors;
     for (std::size_t l = 0; l < network.mixers.size(); ++l) {
         const Mixer& a = network.mixers[l];
-        factors.push_back({(transposed[l] ? Mixer(a * a.transpose()) : Mixer(a.transpose() * a)).cast<Complex>(), sigma2[l]});
+        factors.push_back(
+            {(transposed[l] ? Mixer(a * a.transpose()) : Mixer(a.transpose() * a)).cast<Complex>(),
+             sigma2[l]});
     }
     // From far above, where Ψ(b) = b E[X] + …: w is the product of the mean squares over z.
     double height = 30;
@@ -382,11 +391,13 @@ std::complex<double> nested_green(const Network& network, std::complex<double> o
 
 Outcome nested_s_transform() {
     const Complex omega(0.5, 0.4);
-    const Network two = isotropic_network(non_commuting(2), 0.1), three = isotropic_network(non_commuting(3), 0.1);
+    const Network two = isotropic_network(non_commuting(2), 0.1),
+                  three = isotropic_network(non_commuting(3), 0.1);
     const double exact = relative(nested_green(two, omega, {true, false}), chain_green(two, omega));
     double best = std::numeric_limits<double>::infinity();
     for (int choice = 0; choice < 8; ++choice) {
-        const Complex g = nested_green(three, omega, {(choice & 1) != 0, (choice & 2) != 0, (choice & 4) != 0});
+        const Complex g =
+            nested_green(three, omega, {(choice & 1) != 0, (choice & 2) != 0, (choice & 4) != 0});
         const double error = relative(g, chain_green(three, omega));
         if (error < best) best = error;
     }
@@ -399,7 +410,8 @@ Outcome cost_of_a_step() {
     mixers::Recipe recipe;
     recipe.family = Family::orthogonal;
     const auto time = [&](int n, int depth) {
-        return dyson::seconds_per_step(isotropic_network(draw_mixers(recipe, n, depth), 0.05), Method::operator_valued);
+        return dyson::seconds_per_step(isotropic_network(draw_mixers(recipe, n, depth), 0.05),
+                                       Method::operator_valued);
     };
     const double streams = std::log(time(32, 10) / time(8, 10)) / std::log(4.0);
     const double depth = std::log(time(4, 200) / time(4, 50)) / std::log(4.0);
@@ -412,7 +424,8 @@ Outcome seconds_per_point() {
     const Network network = family_network(Family::bistochastic, 100);
     std::vector<Complex> points;
     for (int k = 1; k <= 40; ++k) points.emplace_back(0.05 * k, 0.05);
-    const double seconds = seconds_of([&] { dyson::green(network, points); }) / static_cast<double>(points.size());
+    const double seconds =
+        seconds_of([&] { dyson::green(network, points); }) / static_cast<double>(points.size());
     return {holds_if(seconds < 1), {timed("seconds per point, n = 4, L = 100", seconds, 1)}};
 }
 
@@ -424,13 +437,17 @@ Outcome newton_step() {
     const double printed = std::abs(dyson::printed::newton_step_8(a, sigma2, z, m + error) - m);
     const double corrected = std::abs(corrected_step(a, sigma2, z, m + error) - m);
     return {holds_if(printed < 1e-9),
-            {computed("error after one step (8) from 1e-6", printed), vanishing("with the sign corrected", corrected, 1e-10)}};
+            {computed("error after one step (8) from 1e-6", printed),
+             vanishing("with the sign corrected", corrected, 1e-10)}};
 }
 
 Outcome iterations_per_point() {
     const Sweep printed = sweep(dyson::printed::newton_step_8), corrected = sweep(corrected_step);
-    const bool as_printed = printed.converged && printed.typical <= 5, with_sign = corrected.converged && corrected.typical <= 5;
-    return {as_printed ? Verdict::holds : with_sign ? Verdict::holds_in_part : Verdict::refuted,
+    const bool as_printed = printed.converged && printed.typical <= 5,
+               with_sign = corrected.converged && corrected.typical <= 5;
+    return {as_printed  ? Verdict::holds
+            : with_sign ? Verdict::holds_in_part
+                        : Verdict::refuted,
             {counted("median steps per point with the sign of (8) corrected", corrected.typical, 5),
              counted("most steps of a point, corrected", corrected.most),
              {"median steps per point of (8) as printed", printed.typical, 1, 5, {}},
@@ -441,18 +458,22 @@ Outcome z1_map() {
     double worst = 0;
     const Mixer turn = family_network(Family::orthogonal, 1).mixers.front();
     for (const int depth : {2, 10, 100}) {
-        const Network network = isotropic_network(std::vector<Mixer>(static_cast<std::size_t>(depth), 0.98 * turn), 0.05);
+        const Network network =
+            isotropic_network(std::vector<Mixer>(static_cast<std::size_t>(depth), 0.98 * turn), 0.05);
         for (const Complex omega : {Complex(0.3, 0.1), Complex(0.9, 0.05)})
-            worst = std::max(worst, relative(dyson::s_transform_green(network, omega).g, chain_green(network, omega)));
+            worst = std::max(
+                worst, relative(dyson::s_transform_green(network, omega).g, chain_green(network, omega)));
     }
-    return {holds_if(worst < 1e-7), {vanishing("largest relative difference in g, L = 2, 10, 100", worst, 1e-7)}};
+    return {holds_if(worst < 1e-7),
+            {vanishing("largest relative difference in g, L = 2, 10, 100", worst, 1e-7)}};
 }
 
 Outcome s_transform_condition() {
     // One layer, a = 1, σ² = 0.05: z(w) = (1 + w)/(w S(w)), with S in closed form (s_transform.hpp).
     constexpr double sigma2 = 0.05;
     const auto z = [](double w) {
-        const double inverse = 0.5 * ((1 + 2 * w) * sigma2 + 1 + std::sqrt(sigma2 * sigma2 + 2 * (1 + 2 * w) * sigma2 + 1));
+        const double inverse =
+            0.5 * ((1 + 2 * w) * sigma2 + 1 + std::sqrt(sigma2 * sigma2 + 2 * (1 + 2 * w) * sigma2 + 1));
         return (1 + w) * inverse / w;
     };
     const double w = 1e-6, h = 1e-3 * w;
@@ -486,7 +507,8 @@ Outcome theories_from_two_layers() {
             const Spectrum sample = simulated(network, 200);
             const double scalar = relative_distance(law_of(network, Method::scalar), sample);
             const double ov = relative_distance(law_of(network), sample);
-            const std::string where = ", " + std::string(mixers::name(family)) + ", L = " + std::to_string(depth);
+            const std::string where =
+                ", " + std::string(mixers::name(family)) + ", L = " + std::to_string(depth);
             out.numbers.push_back(computed("W1/rms, scalar theory" + where, scalar));
             out.numbers.push_back(computed("W1/rms, operator-valued theory" + where, ov));
             if (ov > 0.01 || scalar < 10 * ov) out.verdict = Verdict::refuted;
@@ -496,9 +518,11 @@ Outcome theories_from_two_layers() {
 
 Outcome orthogonal_isometry() {
     const Metrics metrics = law_of(family_network(Family::orthogonal, 10)).metrics();
-    return {holds_if(metrics.collapsed < 1e-9 && metrics.window > 0.85),
-            {computed("share in [0.75, 1.25]", metrics.window), vanishing("share below 0.1", metrics.collapsed),
-             computed("smallest singular value", metrics.smallest), computed("largest singular value", metrics.largest)}};
+    return {
+        holds_if(metrics.collapsed < 1e-9 && metrics.window > 0.85),
+        {computed("share in [0.75, 1.25]", metrics.window), vanishing("share below 0.1", metrics.collapsed),
+         computed("smallest singular value", metrics.smallest),
+         computed("largest singular value", metrics.largest)}};
 }
 
 Outcome smoothing() {
@@ -509,11 +533,15 @@ Outcome smoothing() {
     const double low_exact = exact_mass(law, 1e-300, 0.05), middle_exact = exact_mass(law, 0.75, 1.25);
     double peak = 0;
     for (double s = 0.8; s < 1.2; s += 1e-3) peak = std::max(peak, law.density_log(std::log(s)) / s);
-    const bool away = low.mass < low_exact, lower = middle.peak < peak, more = middle.mass > middle_exact;
+    const bool away = low.mass < low_exact, lower = middle.peak<peak, more = middle.mass> middle_exact;
     const int true_parts = static_cast<int>(away) + static_cast<int>(lower) + static_cast<int>(more);
-    return {true_parts == 3 ? Verdict::holds : true_parts > 0 ? Verdict::holds_in_part : Verdict::refuted,
-            {{"mass below 0.05, smoothed", low.mass, 1e-4, {}, {}}, {"mass below 0.05, exact", low_exact, 1e-4, {}, {}},
-             {"height of the peak near 1, smoothed", middle.peak, 1e-3, {}, {}}, {"height of the peak near 1, exact", peak, 1e-3, {}, {}},
+    return {true_parts == 3  ? Verdict::holds
+            : true_parts > 0 ? Verdict::holds_in_part
+                             : Verdict::refuted,
+            {{"mass below 0.05, smoothed", low.mass, 1e-4, {}, {}},
+             {"mass below 0.05, exact", low_exact, 1e-4, {}, {}},
+             {"height of the peak near 1, smoothed", middle.peak, 1e-3, {}, {}},
+             {"height of the peak near 1, exact", peak, 1e-3, {}, {}},
              {"mass in [0.75, 1.25], smoothed", middle.mass, 1e-4, {}, {}},
              {"mass in [0.75, 1.25], exact", middle_exact, 1e-4, {}, {}}}};
 }
@@ -536,19 +564,24 @@ Outcome constant_total_variance() {
     for (const int depth : {10, 100, 1000}) {
         const Metrics metrics = law_of(one_stream(1, 0.05 / depth, depth), Method::s_transform).metrics();
         if (!(metrics.smallest > 0.5 && metrics.largest < 2)) out.verdict = Verdict::refuted;
-        out.numbers.push_back(computed("smallest singular value, L = " + std::to_string(depth), metrics.smallest));
-        out.numbers.push_back(computed("largest singular value, L = " + std::to_string(depth), metrics.largest));
+        out.numbers.push_back(
+            computed("smallest singular value, L = " + std::to_string(depth), metrics.smallest));
+        out.numbers.push_back(
+            computed("largest singular value, L = " + std::to_string(depth), metrics.largest));
     }
     return out;
 }
 
 Outcome orthogonal_against_identity() {
-    const double isotropic =
-        agreement(law_of(family_network(Family::orthogonal, 10)), law_of(family_network(Family::identity, 10))).wasserstein1;
+    const double isotropic = agreement(law_of(family_network(Family::orthogonal, 10)),
+                                       law_of(family_network(Family::identity, 10)))
+                                 .wasserstein1;
     const double identity = simulated(tied_network(Family::identity, 12)).metrics().window;
     const double orthogonal = simulated(tied_network(Family::orthogonal, 12)).metrics().window;
     const bool tied_too = std::abs(identity - orthogonal) < 0.02;
-    return {isotropic > 1e-6 ? Verdict::refuted : tied_too ? Verdict::holds : Verdict::holds_in_part,
+    return {isotropic > 1e-6 ? Verdict::refuted
+            : tied_too       ? Verdict::holds
+                             : Verdict::holds_in_part,
             {vanishing("W1 of the two laws, isotropic branches, L = 10", isotropic, 1e-6),
              computed("share in [0.75, 1.25], identity, tied branches, L = 12", identity),
              computed("the same, orthogonal", orthogonal)}};
@@ -563,7 +596,9 @@ Outcome share_near_zero() {
         out.numbers.push_back(computed("share below 0.1, L = " + std::to_string(depth), share, 0.75));
     }
     // "More than 75 %": three quarters, and never more.
-    out.verdict = largest > 0.751 ? Verdict::holds : largest > 0.749 ? Verdict::holds_in_part : Verdict::refuted;
+    out.verdict = largest > 0.751   ? Verdict::holds
+                  : largest > 0.749 ? Verdict::holds_in_part
+                                    : Verdict::refuted;
     return out;
 }
 

@@ -67,6 +67,7 @@ Outcome scalar_skip();
 /// g(ω) of three or more layers by nesting the twisted product S_{XY}(w) = S_Y(w) S_X(S_Y(w)⁻¹ w S_Y(w)), layer 1
 /// innermost. `transposed`[l]: layer l enters as Y_lY_lᵀ, else as Y_lᵀY_l. Exact for two layers, {true, false}; beyond
 /// that an approximation. NaN where the continuation from large Im ω fails.
-std::complex<double> nested_green(const Network& network, std::complex<double> omega, const std::vector<bool>& transposed);
+std::complex<double> nested_green(const Network& network, std::complex<double> omega,
+                                  const std::vector<bool>& transposed);
 
 }  // namespace spectra::claims::jpmhc

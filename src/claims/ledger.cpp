@@ -15,7 +15,8 @@ namespace {
 
 int number_of(const std::string& id) {
     int number = 0;
-    const auto [end, error] = std::from_chars(id.data() + std::min<std::size_t>(1, id.size()), id.data() + id.size(), number);
+    const auto [end, error] =
+        std::from_chars(id.data() + std::min<std::size_t>(1, id.size()), id.data() + id.size(), number);
     return !id.empty() && id[0] == 'C' && error == std::errc{} && end == id.data() + id.size() ? number : 0;
 }
 
@@ -40,9 +41,11 @@ const std::vector<Paper>& papers() {
         {"jpmhc", "JPmHC: Dynamical Isometry via Orthogonal Hyper-Connections", "arXiv:2602.18308"},
         {"edelta", "The EΔ-MHC-Geo Transformer: Adaptive Geodesic Operations with Guaranteed Orthogonality",
          "arXiv:2605.06729"},
-        {"shc", "Beyond the Birkhoff Polytope: Spectral-Sphere-Constrained Hyper-Connections", "arXiv:2603.20896"},
+        {"shc", "Beyond the Birkhoff Polytope: Spectral-Sphere-Constrained Hyper-Connections",
+         "arXiv:2603.20896"},
         {"mgt", "Geometric and Dynamic Scaling in Deep Transformers", "manuscript by Su and You"},
-        {"edelta-explainer", "An illustrated explanation of the EΔ-MHC-Geo Transformer", "built from arXiv:2605.06729"},
+        {"edelta-explainer", "An illustrated explanation of the EΔ-MHC-Geo Transformer",
+         "built from arXiv:2605.06729"},
     };
     return all;
 }
@@ -62,7 +65,8 @@ std::vector<Claim> read_ledger(const std::filesystem::path& folder) {
         const std::string where = entry.path().string();
         claims.push_back(checked(read_text(entry.path()), where));
         if (entry.path().filename() != file_name(claims.back().id))
-            refuse(where, fmt::format("holds claim {}, which belongs in {}", claims.back().id, file_name(claims.back().id)));
+            refuse(where, fmt::format("holds claim {}, which belongs in {}", claims.back().id,
+                                      file_name(claims.back().id)));
     }
     if (claims.empty()) refuse(folder.string(), "no claims in this folder (C001.json, C002.json, …)");
     sort(claims);

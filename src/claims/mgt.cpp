@@ -30,11 +30,14 @@ double distance_from_rank_one(const MatrixXd& x) {
 /// One layer of single-head attention without a skip, an MLP or a norm: softmax(QKᵀ/√d) X W_v.
 MatrixXd attention(const MatrixXd& x, random::Stream& random) {
     const auto width = static_cast<int>(x.cols());
-    const auto weights = [&] { return MatrixXd(mixers::standard_normal(width, width, random) / std::sqrt(width)); };
+    const auto weights = [&] {
+        return MatrixXd(mixers::standard_normal(width, width, random) / std::sqrt(width));
+    };
     const MatrixXd query = x * weights(), key = x * weights(), value = x * weights();
     const MatrixXd scores = query * key.transpose() / std::sqrt(width);
     MatrixXd shares(scores.rows(), scores.cols());
-    for (Eigen::Index i = 0; i < scores.rows(); ++i) shares.row(i) = mixers::softmax(scores.row(i).transpose()).transpose();
+    for (Eigen::Index i = 0; i < scores.rows(); ++i)
+        shares.row(i) = mixers::softmax(scores.row(i).transpose()).transpose();
     return shares * value;
 }
 
@@ -67,7 +70,8 @@ Outcome delta_operator_spectrum() {
         determinant = std::max(determinant, std::abs(a.determinant() - (1 - beta)));
     }
     return {holds_if(eigenvalues < 1e-9 && determinant < 1e-9),
-            {vanishing("largest error of the eigenvalues, d = 8", eigenvalues), vanishing("largest |det − (1 − β)|", determinant)}};
+            {vanishing("largest error of the eigenvalues, d = 8", eigenvalues),
+             vanishing("largest |det − (1 − β)|", determinant)}};
 }
 
 Outcome geometric_regimes() {
@@ -75,7 +79,8 @@ Outcome geometric_regimes() {
     const VectorXd k = mixers::unit_vector(d, random);
     const MatrixXd projection = mixers::householder(k, 1), reflection = mixers::householder(k, 2);
     const double identity = mixers::identity_distance(mixers::householder(k, 0));
-    const double projects = std::max((projection * projection - projection).cwiseAbs().maxCoeff(), (projection * k).norm());
+    const double projects =
+        std::max((projection * projection - projection).cwiseAbs().maxCoeff(), (projection * k).norm());
     const double reflects = (reflection * k + k).norm();
     return {holds_if(identity < 1e-12 && projects < 1e-12 && reflects < 1e-12),
             {vanishing("|A − I| at β = 0", identity), vanishing("|A² − A| and |Ak| at β = 1", projects),
@@ -151,17 +156,23 @@ Outcome soft_projection() {
         return sum;
     };
     const double unit = defect(1), saturated = defect(10);
-    return {unit < 0.05 ? Verdict::holds : saturated < 0.05 ? Verdict::holds_in_part : Verdict::refuted,
+    return {unit < 0.05        ? Verdict::holds
+            : saturated < 0.05 ? Verdict::holds_in_part
+                               : Verdict::refuted,
             {computed("mean |g² − g| of the gates, unit gain (0 for a projection, 1/4 at most)", unit),
              computed("the same at gain 10", saturated)}};
 }
 
 Outcome parameter_overhead() {
     constexpr double width = 512, layers = 24, vocabulary = 50257;
-    const double added = 4 * layers * width * width, blocks = 12 * layers * width * width, embedding = vocabulary * width;
+    const double added = 4 * layers * width * width, blocks = 12 * layers * width * width,
+                 embedding = vocabulary * width;
     const double share = 100 * added / blocks, with_embedding = 100 * added / (blocks + embedding);
-    const bool overhead = std::abs(with_embedding - 25) < 1, size = std::abs((blocks + embedding) / 50e6 - 1) < 0.1;
-    return {overhead && size ? Verdict::holds : overhead ? Verdict::holds_in_part : Verdict::refuted,
+    const bool overhead = std::abs(with_embedding - 25) < 1,
+               size = std::abs((blocks + embedding) / 50e6 - 1) < 0.1;
+    return {overhead && size ? Verdict::holds
+            : overhead       ? Verdict::holds_in_part
+                             : Verdict::refuted,
             {counted("parameters added, 2Ld² + 2Ld²", added), computed("in % of the blocks", share, 25),
              computed("in % of blocks and 50,257 embeddings", with_embedding, 25),
              counted("parameters of blocks and embeddings", blocks + embedding, 50e6)}};
@@ -175,7 +186,8 @@ Outcome attention_loses_rank() {
         if (alone[l - 1] < -1) least = std::min(least, alone[l] / alone[l - 1]);
     return {holds_if(least > 1.5 && std::isfinite(least)),
             {{"ln of the distance from rank one after layer 1", alone[0], 1e-3, {}, {}},
-             {"after layer 2", alone[1], 1e-2, {}, {}}, {"after layer 3", alone[2], 1e-2, {}, {}},
+             {"after layer 2", alone[1], 1e-2, {}, {}},
+             {"after layer 3", alone[2], 1e-2, {}, {}},
              {"after layer 4", alone[3], 0.1, {}, {}},
              {"least factor of that logarithm from one layer to the next, below 1/e", least, 0.05, {}, {}},
              {"ln of the distance after 12 layers with a skip", skip.back(), 1e-3, {}, {}}}};

@@ -126,16 +126,19 @@ const std::vector<QuickClaim>& quick_claims() {
 
 const QuickClaim* find_quick(std::string_view id) {
     const auto& all = quick_claims();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const QuickClaim& claim) { return claim.id == id; });
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const QuickClaim& claim) { return claim.id == id; });
     return found == all.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> differences(const Claim& stored, const Outcome& outcome) {
     std::vector<std::string> out;
     if (outcome.verdict != stored.verdict)
-        out.push_back(fmt::format("verdict: stored {}, found {}", name(stored.verdict), name(outcome.verdict)));
+        out.push_back(
+            fmt::format("verdict: stored {}, found {}", name(stored.verdict), name(outcome.verdict)));
     if (outcome.numbers.size() != stored.numbers.size())
-        out.push_back(fmt::format("numbers: stored {}, found {}", stored.numbers.size(), outcome.numbers.size()));
+        out.push_back(
+            fmt::format("numbers: stored {}, found {}", stored.numbers.size(), outcome.numbers.size()));
     for (std::size_t k = 0; k < std::min(stored.numbers.size(), outcome.numbers.size()); ++k) {
         const Number &was = stored.numbers[k], &is = outcome.numbers[k];
         if (was.name != is.name) {
@@ -143,8 +146,10 @@ std::vector<std::string> differences(const Claim& stored, const Outcome& outcome
             continue;
         }
         // Not "difference > tolerance": NaN agrees with nothing.
-        if (std::isinf(was.tolerance) ? !std::isfinite(is.value) : !(std::abs(is.value - was.value) <= was.tolerance))
-            out.push_back(fmt::format("{}: stored {:.6g} ± {:.2g}, found {:.6g}", was.name, was.value, was.tolerance, is.value));
+        if (std::isinf(was.tolerance) ? !std::isfinite(is.value)
+                                      : !(std::abs(is.value - was.value) <= was.tolerance))
+            out.push_back(fmt::format("{}: stored {:.6g} ± {:.2g}, found {:.6g}", was.name, was.value,
+                                      was.tolerance, is.value));
     }
     return out;
 }

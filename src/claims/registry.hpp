@@ -13,9 +13,9 @@ namespace spectra::claims {
 /// A claim and its computation. To add one, write the function in its paper's file, declare it in that file's header,
 /// add it to the table in registry.cpp, and describe the claim in data/claims/.
 struct QuickClaim {
-    std::string_view id;         ///< "C9"
-    Outcome (*compute)();        ///< the computation; the same on every call
-    double seconds = 0.1;        ///< that it takes on two cores, roughly: for progress, and for what tests run
+    std::string_view id;   ///< "C9"
+    Outcome (*compute)();  ///< the computation; the same on every call
+    double seconds = 0.1;  ///< that it takes on two cores, roughly: for progress, and for what tests run
 };
 
 /// In the order of their numbers.

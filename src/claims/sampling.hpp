@@ -31,13 +31,14 @@ inline double median(std::vector<double> values) {
 }
 
 /// `count` mixers of a family, n streams.
-inline std::vector<Mixer> draw_mixers(const mixers::Recipe& recipe, int n, int count, std::uint32_t sample = 0) {
+inline std::vector<Mixer> draw_mixers(const mixers::Recipe& recipe, int n, int count,
+                                      std::uint32_t sample = 0) {
     return mixers::draw_layers(recipe, n, count, false, seed, sample);
 }
 
 /// `count` bistochastic mixers from logits N(0, scale²).
-inline std::vector<Mixer> bistochastic_mixers(int n, int count, double scale = 1, std::optional<int> sweeps = {},
-                                              std::uint32_t sample = 0) {
+inline std::vector<Mixer> bistochastic_mixers(int n, int count, double scale = 1,
+                                              std::optional<int> sweeps = {}, std::uint32_t sample = 0) {
     mixers::Recipe recipe;
     recipe.family = mixers::Family::bistochastic;
     recipe.logit_scale = scale;
@@ -63,7 +64,8 @@ inline Network isotropic_network(std::vector<Mixer> mixers, double noise, int wi
     Network network;
     network.streams = static_cast<int>(mixers.front().rows());
     network.width = width;
-    network.branch = IsotropicBranch{std::vector<double>(mixers.size(), noise / static_cast<double>(mixers.size()))};
+    network.branch =
+        IsotropicBranch{std::vector<double>(mixers.size(), noise / static_cast<double>(mixers.size()))};
     network.mixers = std::move(mixers);
     return network;
 }

@@ -58,9 +58,11 @@ Sums largest_sums(double scale) {
     for (std::uint32_t sample = 0; sample < 42; ++sample) {
         const auto layers = bistochastic_mixers(4, 24, scale, 20, sample);
         for (const auto& mixer : layers)
-            out.single = std::max({out.single, mixer.rowwise().sum().maxCoeff(), mixer.colwise().sum().maxCoeff()});
+            out.single =
+                std::max({out.single, mixer.rowwise().sum().maxCoeff(), mixer.colwise().sum().maxCoeff()});
         const MatrixXd composite = product(layers);
-        out.composite = std::max({out.composite, composite.rowwise().sum().maxCoeff(), composite.colwise().sum().maxCoeff()});
+        out.composite = std::max(
+            {out.composite, composite.rowwise().sum().maxCoeff(), composite.colwise().sum().maxCoeff()});
     }
     return out;
 }
@@ -88,7 +90,8 @@ Outcome closure_under_products() {
         mean = std::max(mean, ((composite * x).colwise().mean() - x.colwise().mean()).cwiseAbs().maxCoeff());
     }
     return {holds_if(sums < 1e-9 && norm < 1e-9 && mean < 1e-9),
-            {vanishing("largest |sum − 1| of products of 100, n = 2, 4, 7", sums), vanishing("largest |norm − 1|", norm),
+            {vanishing("largest |sum − 1| of products of 100, n = 2, 4, 7", sums),
+             vanishing("largest |norm − 1|", norm),
              vanishing("largest change of the mean of the streams", mean)}};
 }
 
@@ -100,7 +103,8 @@ Outcome birkhoff_is_contained() {
             sums = std::max(sums, sum_defect(mixer));
         }
     return {holds_if(norm < 1e-9 && sums < 1e-9),
-            {vanishing("largest |norm − 1| of 300 bistochastic draws", norm), vanishing("largest |sum − 1|", sums)}};
+            {vanishing("largest |norm − 1| of 300 bistochastic draws", norm),
+             vanishing("largest |sum − 1|", sums)}};
 }
 
 Outcome affine_translation() {
@@ -110,12 +114,14 @@ Outcome affine_translation() {
         const MatrixXd j = MatrixXd::Constant(n, n, 1.0 / n);
         for (const auto& mixer : sphere_mixers(n, 50)) {
             const MatrixXd rest = mixer - j;
-            there = std::max({there, rest.rowwise().sum().cwiseAbs().maxCoeff(), rest.colwise().sum().cwiseAbs().maxCoeff()});
+            there = std::max({there, rest.rowwise().sum().cwiseAbs().maxCoeff(),
+                              rest.colwise().sum().cwiseAbs().maxCoeff()});
         }
         back = std::max(back, sum_defect(j + zero_marginal(n, 3, random)));
     }
     return {holds_if(there < 1e-9 && back < 1e-9),
-            {vanishing("largest sum of H − J for H with sums 1", there), vanishing("largest |sum − 1| of J + Z", back)}};
+            {vanishing("largest sum of H − J for H with sums 1", there),
+             vanishing("largest |sum − 1| of J + Z", back)}};
 }
 
 Outcome spectral_decoupling() {
@@ -152,12 +158,16 @@ Outcome completeness() {
     for (const int n : {4, 5, 6})
         for (int draw = 0; draw < 100; ++draw) {
             const MatrixXd z = zero_marginal(n, 0.9, random), basis = mixers::helmert_basis(n);
-            const Eigen::JacobiSVD<MatrixXd> svd(basis.transpose() * z * basis, Eigen::ComputeFullU | Eigen::ComputeFullV);
+            const Eigen::JacobiSVD<MatrixXd> svd(basis.transpose() * z * basis,
+                                                 Eigen::ComputeFullU | Eigen::ComputeFullV);
             const MatrixXd made = mixers::spectral_sphere(svd.matrixU(), svd.singularValues(), svd.matrixV());
-            factorised = std::max(factorised, (made - MatrixXd::Constant(n, n, 1.0 / n) - z).cwiseAbs().maxCoeff());
+            factorised =
+                std::max(factorised, (made - MatrixXd::Constant(n, n, 1.0 / n) - z).cwiseAbs().maxCoeff());
             entry = std::max({entry, least_skew_entry(svd.matrixU()), least_skew_entry(svd.matrixV())});
         }
-    return {factorised > 1e-9 ? Verdict::refuted : entry <= 1 ? Verdict::holds : Verdict::holds_in_part,
+    return {factorised > 1e-9 ? Verdict::refuted
+            : entry <= 1      ? Verdict::holds
+                              : Verdict::holds_in_part,
             {vanishing("largest error of the factorisation with orthogonal cores", factorised),
              computed("largest entry of the skews that Cayley cores need, signs absorbed by Σ", entry, 1)}};
 }
@@ -167,14 +177,18 @@ Outcome identity_start() {
     const MatrixXd core = MatrixXd::Identity(3, 3), start = mixers::spectral_sphere(core, sigma, core);
     const double distance = mixers::spectral_norm(start - MatrixXd::Identity(4, 4));
     const double smallest = mixers::singular_values(product(std::vector<Mixer>(48, start)))(3);
-    return {distance < 1e-9 ? Verdict::holds : distance < 1e-2 ? Verdict::holds_in_part : Verdict::refuted,
-            {computed("‖H − I‖ at the start", distance), computed("smallest singular value after 48 connections", smallest)}};
+    return {distance < 1e-9   ? Verdict::holds
+            : distance < 1e-2 ? Verdict::holds_in_part
+                              : Verdict::refuted,
+            {computed("‖H − I‖ at the start", distance),
+             computed("smallest singular value after 48 connections", smallest)}};
 }
 
 Outcome raw_numbers() {
     Outcome out{Verdict::holds, {}};
     for (const int n : {2, 4, 8}) {
-        const auto found = static_cast<double>(mixers::find_entry("spectral-sphere")->raw_count(static_cast<std::uint64_t>(n)));
+        const auto found = static_cast<double>(
+            mixers::find_entry("spectral-sphere")->raw_count(static_cast<std::uint64_t>(n)));
         if (found != (n - 1) * (n - 1)) out.verdict = Verdict::refuted;
         out.numbers.push_back(counted("raw numbers, n = " + std::to_string(n), found, (n - 1) * (n - 1)));
     }
@@ -184,9 +198,12 @@ Outcome raw_numbers() {
 Outcome sums_after_twenty_sweeps() {
     const Sums one = largest_sums(1), six = largest_sums(6), twelve = largest_sums(12);
     const bool small_logits = one.single > 1.2, wide_logits = twelve.single > 1.2;
-    return {small_logits ? Verdict::holds : wide_logits ? Verdict::holds_in_part : Verdict::refuted,
+    return {small_logits  ? Verdict::holds
+            : wide_logits ? Verdict::holds_in_part
+                          : Verdict::refuted,
             {computed("largest sum of 1008 mixers, logit scale 1", one.single, 1.4),
-             computed("largest sum, logit scale 6", six.single, 1.4), computed("largest sum, logit scale 12", twelve.single, 1.4),
+             computed("largest sum, logit scale 6", six.single, 1.4),
+             computed("largest sum, logit scale 12", twelve.single, 1.4),
              computed("largest sum of 42 composites of 24, logit scale 6", six.composite, 1.6),
              computed("largest sum of composites, logit scale 12", twelve.composite, 1.6)}};
 }
@@ -195,7 +212,8 @@ Outcome composite_norms() {
     const auto norm = [](double scale, int depth) {
         std::vector<double> values;
         for (std::uint32_t sample = 0; sample < 41; ++sample)
-            values.push_back(mixers::spectral_norm(product(bistochastic_mixers(4, depth, scale, 20, sample))));
+            values.push_back(
+                mixers::spectral_norm(product(bistochastic_mixers(4, depth, scale, 20, sample))));
         return median(values);
     };
     mixers::Recipe permutations;
@@ -210,9 +228,13 @@ Outcome composite_norms() {
         near_many.push_back(mixers::spectral_norm(product(std::vector<Mixer>(24, mixer))));
     }
     const double near_growth = (median(near_many) - 1) / (median(near_one) - 1);
-    const bool others = sphere < 1e-9 && lite < 1e-9, mixing = wide - 1 > 2 * (single - 1), near_identity = near_growth > 5;
-    return {!others || (!mixing && !near_identity) ? Verdict::refuted : mixing && near_identity ? Verdict::holds : Verdict::holds_in_part,
-            {vanishing("|norm − 1| of 24 spectral-sphere mixers", sphere), vanishing("|norm − 1| of 24 mixtures of permutations", lite),
+    const bool others = sphere < 1e-9 && lite<1e-9, mixing = wide - 1> 2 * (single - 1),
+               near_identity = near_growth > 5;
+    return {!others || (!mixing && !near_identity) ? Verdict::refuted
+            : mixing && near_identity              ? Verdict::holds
+                                                   : Verdict::holds_in_part,
+            {vanishing("|norm − 1| of 24 spectral-sphere mixers", sphere),
+             vanishing("|norm − 1| of 24 mixtures of permutations", lite),
              computed("median norm of one mixer of twenty sweeps, logit scale 12", single),
              computed("median norm of 24 independent ones", wide),
              computed("median norm of one mixer near the identity", median(near_one)),
@@ -230,20 +252,26 @@ Outcome convex_mixing_raises_similarity() {
         after += mean_cosine(bistochastic[k] * streams) / draws;
         sphere += mean_cosine(signed_mixers[k] * streams) / draws;
     }
-    return {holds_if(after > before + 0.05),
-            {computed("mean cosine of independent streams", before), computed("after a bistochastic mixer", after),
-             computed("after a spectral-sphere mixer", sphere)}};
+    return {
+        holds_if(after > before + 0.05),
+        {computed("mean cosine of independent streams", before),
+         computed("after a bistochastic mixer", after), computed("after a spectral-sphere mixer", sphere)}};
 }
 
 Outcome parameter_growth() {
-    const double lite = auxiliary_parameters(8, factorial(8)), sphere = auxiliary_parameters(8, 49), mhc = auxiliary_parameters(8, 64);
+    const double lite = auxiliary_parameters(8, factorial(8)), sphere = auxiliary_parameters(8, 49),
+                 mhc = auxiliary_parameters(8, 64);
     constexpr double base = 0.12e9;
     const double with_base = lite + base;
-    const bool alone = std::abs(lite / 6.07e9 - 1) < 0.005, together = std::abs(with_base / 6.07e9 - 1) < 0.005;
-    return {alone ? Verdict::holds : together ? Verdict::holds_in_part : Verdict::refuted,
-            {counted("auxiliary parameters of mHC-lite, n = 8", lite, 6.07e9), counted("with the base model of 0.12 B", with_base, 6.07e9),
-             computed("ratio to the base model", lite / base, 51), counted("auxiliary parameters of sHC, n = 8", sphere),
-             counted("of mHC, n = 8", mhc)}};
+    const bool alone = std::abs(lite / 6.07e9 - 1) < 0.005,
+               together = std::abs(with_base / 6.07e9 - 1) < 0.005;
+    return {alone      ? Verdict::holds
+            : together ? Verdict::holds_in_part
+                       : Verdict::refuted,
+            {counted("auxiliary parameters of mHC-lite, n = 8", lite, 6.07e9),
+             counted("with the base model of 0.12 B", with_base, 6.07e9),
+             computed("ratio to the base model", lite / base, 51),
+             counted("auxiliary parameters of sHC, n = 8", sphere), counted("of mHC, n = 8", mhc)}};
 }
 
 }  // namespace spectra::claims::shc

@@ -21,13 +21,13 @@ using claims::Number;
 using claims::Verdict;
 using nlohmann::ordered_json;
 
-constexpr std::array<Verdict, 5> verdicts{Verdict::holds, Verdict::holds_in_part, Verdict::refuted, Verdict::not_testable,
-                                          Verdict::open};
+constexpr std::array<Verdict, 5> verdicts{Verdict::holds, Verdict::holds_in_part, Verdict::refuted,
+                                          Verdict::not_testable, Verdict::open};
 
 /// The number that a table shows: the first that has a published one beside it, else the first.
 const Number* shown_number(const std::vector<Number>& numbers) {
-    const auto with_published =
-        std::find_if(numbers.begin(), numbers.end(), [](const Number& number) { return number.published.has_value(); });
+    const auto with_published = std::find_if(
+        numbers.begin(), numbers.end(), [](const Number& number) { return number.published.has_value(); });
     if (with_published != numbers.end()) return &*with_published;
     return numbers.empty() ? nullptr : &numbers.front();
 }
@@ -59,7 +59,8 @@ std::string shortened(const std::string& text, std::size_t width) {
 std::string state_of(const ClaimRow& row) {
     if (!row.agrees()) return "DIFFERS";
     if (row.outcome) return "computed";
-    return row.claim.verdict == Verdict::open || row.claim.verdict == Verdict::not_testable ? "not run" : "stored";
+    return row.claim.verdict == Verdict::open || row.claim.verdict == Verdict::not_testable ? "not run"
+                                                                                            : "stored";
 }
 
 std::size_t count(const std::vector<Claim>& ledger, Verdict verdict, const std::string& paper = "") {
@@ -112,14 +113,17 @@ std::string summary_table(const std::vector<Claim>& ledger) {
         }
         out += fmt::format(" {} |\n", all);
     };
-    for (const auto& paper : claims::papers()) row(fmt::format("[{}](#{})", paper.name, paper.name), paper.name);
+    for (const auto& paper : claims::papers())
+        row(fmt::format("[{}](#{})", paper.name, paper.name), paper.name);
     row("all", "");
     return out;
 }
 
 std::string numbers_table(const Claim& claim) {
-    const bool published = std::any_of(claim.numbers.begin(), claim.numbers.end(), [](const auto& n) { return n.published.has_value(); });
-    std::string out = published ? "| number | measured | published |\n|---|---|---|\n" : "| number | measured |\n|---|---|\n";
+    const bool published = std::any_of(claim.numbers.begin(), claim.numbers.end(),
+                                       [](const auto& n) { return n.published.has_value(); });
+    std::string out = published ? "| number | measured | published |\n|---|---|---|\n"
+                                : "| number | measured |\n|---|---|\n";
     for (const auto& found : claim.numbers) {
         out += fmt::format("| {} | {}{} |", cell_text(found.name), digits(found.value),
                            found.spread ? " ± " + digits(*found.spread) : "");
@@ -137,22 +141,24 @@ std::string provenance(const Claim& claim) {
     add("", claim.sizes);
     add("samples: ", claim.samples);
     if (!claim.seeds.empty())
-        parts.push_back(fmt::format("seed{} {}", claim.seeds.size() == 1 ? "" : "s", fmt::join(claim.seeds, ", ")));
+        parts.push_back(
+            fmt::format("seed{} {}", claim.seeds.size() == 1 ? "" : "s", fmt::join(claim.seeds, ", ")));
     add("", claim.machine);
     add("version ", claim.version);
     return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string markdown_of(const Claim& claim) {
-    std::string out = fmt::format("#### {}: {}\n\n*{}.* {}\n\n", claim.id, claims::name(claim.verdict), claim.source.place,
-                                  claim.statement);
+    std::string out = fmt::format("#### {}: {}\n\n*{}.* {}\n\n", claim.id, claims::name(claim.verdict),
+                                  claim.source.place, claim.statement);
     out += fmt::format("*Test.* {}", claim.test);
     if (!claim.criterion.empty()) out += fmt::format(" *Decides:* {}", claim.criterion);
     out += "\n\n";
     if (!claim.numbers.empty()) out += numbers_table(claim);
     if (!claim.remark.empty()) out += claim.remark + "\n\n";
     if (claim.correction)
-        out += fmt::format("*Correct:* {} *Evidence:* {}\n\n", claim.correction->statement, claim.correction->evidence);
+        out += fmt::format("*Correct:* {} *Evidence:* {}\n\n", claim.correction->statement,
+                           claim.correction->evidence);
     out += fmt::format("`{}`", claim.command);
     if (const auto made = provenance(claim); !made.empty()) out += fmt::format(" · {}", made);
     return out + "\n\n";
@@ -174,25 +180,32 @@ std::string terminal_page(const ClaimsReport& report, int columns, bool colour) 
         found.emplace_back(claims::name(row.outcome ? row.outcome->verdict : row.claim.verdict));
         numbers.push_back(number == nullptr ? "" : number_words(*number));
     }
-    const Table table{{{"claim", "", ids}, {"statement", "claim", statements}, {"state", "result", states},
-                       {"verdict", "verdict", found}, {"number", "number", numbers}},
+    const Table table{{{"claim", "", ids},
+                       {"statement", "claim", statements},
+                       {"state", "result", states},
+                       {"verdict", "verdict", found},
+                       {"number", "number", numbers}},
                       {}};
     Page page(columns, colour, true);
     std::string out = to_page(table, columns, colour, true);
     page.blank();
-    page.entry("", fmt::format("{} claims: {}. {} s.", report.rows.size(), counts_words(claims_of(report)),
-                               digits(report.seconds)));
-    page.entry("", "Each is repeated by spectra reproduce and its name (spectra reproduce C9); docs/claims.md has all numbers.");
+    page.entry("", fmt::format("{} claim{}: {}. {} s.", report.rows.size(), report.rows.size() == 1 ? "" : "s",
+                               counts_words(claims_of(report)), digits(report.seconds)));
+    page.entry(
+        "",
+        "Each is repeated by spectra reproduce and its name (spectra reproduce C9); docs/claims.md has all numbers.");
     for (const auto& row : report.rows)
         for (const auto& line : row.disagreements) page.entry(row.claim.id, line, "31");
-    page.entry("", report.agrees() ? "Every result agrees with the ledger." : "Results differ from the ledger.");
+    page.entry("",
+               report.agrees() ? "Every result agrees with the ledger." : "Results differ from the ledger.");
     return out + page.take();
 }
 
 std::string to_json(const ClaimsReport& report) {
     ordered_json out{{"agrees", report.agrees()}, {"seconds", report.seconds}, {"version", report.version}};
     const auto ledger = claims_of(report);
-    for (const auto verdict : verdicts) out["verdicts"][std::string(claims::name(verdict))] = count(ledger, verdict);
+    for (const auto verdict : verdicts)
+        out["verdicts"][std::string(claims::name(verdict))] = count(ledger, verdict);
     out["claims"] = ordered_json::array();
     for (const auto& row : report.rows) {
         ordered_json entry = claims::to_json(row.claim);
@@ -220,13 +233,15 @@ std::string claims_markdown(const std::vector<Claim>& ledger) {
         "## Summary\n\n" +
         summary_table(ledger) + "\n";
     for (const auto& paper : claims::papers()) {
-        out += fmt::format("## {}\n\n{} ({}).\n\n| claim | statement | verdict | number |\n|---|---|---|---|\n", paper.name,
-                           paper.title, paper.address);
+        out +=
+            fmt::format("## {}\n\n{} ({}).\n\n| claim | statement | verdict | number |\n|---|---|---|---|\n",
+                        paper.name, paper.title, paper.address);
         for (const auto& claim : ledger)
             if (claim.source.paper == paper.name) {
                 const auto* const number = shown_number(claim.numbers);
-                out += fmt::format("| {} | {} | {} | {} |\n", claim.id, cell_text(claim.statement), claims::name(claim.verdict),
-                                   number == nullptr ? "" : number_words(*number));
+                out +=
+                    fmt::format("| {} | {} | {} | {} |\n", claim.id, cell_text(claim.statement),
+                                claims::name(claim.verdict), number == nullptr ? "" : number_words(*number));
             }
         out += '\n';
         for (const auto& claim : ledger)

@@ -14,10 +14,10 @@ namespace spectra::report {
 
 /// A claim after a run.
 struct ClaimRow {
-    claims::Claim claim;                      ///< as stored
-    std::optional<claims::Outcome> outcome;   ///< if it was computed again
-    std::vector<std::string> disagreements;   ///< what differs from the ledger, or what a stored result lacks
-    double seconds = 0;                       ///< of the computation
+    claims::Claim claim;                     ///< as stored
+    std::optional<claims::Outcome> outcome;  ///< if it was computed again
+    std::vector<std::string> disagreements;  ///< what differs from the ledger, or what a stored result lacks
+    double seconds = 0;                      ///< of the computation
 
     /// Whether the result agrees with the ledger.
     bool agrees() const { return disagreements.empty(); }

@@ -32,7 +32,8 @@ std::vector<std::string> stored_defects(const Claim& claim) {
     if (!claim.version.empty() && !claims::known_version(claim.version, version::number))
         out.push_back(fmt::format("made by an unknown version, '{}'", claim.version));
     if (claim.quick != (claims::find_quick(claim.id) != nullptr))
-        out.emplace_back(claim.quick ? "is said to be quick and has no computation" : "has a computation and is not said to be quick");
+        out.emplace_back(claim.quick ? "is said to be quick and has no computation"
+                                     : "has a computation and is not said to be quick");
     return out;
 }
 
@@ -68,7 +69,8 @@ std::vector<claims::Claim> requested_claims(const ReproduceRequest& request) {
     }
     std::vector<Claim> out;
     for (const auto& claim : all) {
-        const bool named = request.ids.empty() || std::find(request.ids.begin(), request.ids.end(), claim.id) != request.ids.end();
+        const bool named = request.ids.empty() ||
+                           std::find(request.ids.begin(), request.ids.end(), claim.id) != request.ids.end();
         if (named && (!request.paper || claim.source.paper == *request.paper)) out.push_back(claim);
     }
     for (const auto& id : request.ids)

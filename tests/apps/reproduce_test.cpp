@@ -18,7 +18,8 @@ class Reproduce : public ::testing::Test {
 protected:
     testing::ProcessResult run(std::vector<std::string> words) const {
         words.insert(words.begin(), {SPECTRA_BINARY, "reproduce"});
-        return testing::run_process(words, {.folder = folder_.path(), .environment = {{"OMP_NUM_THREADS", "1"}}});
+        return testing::run_process(words,
+                                    {.folder = folder_.path(), .environment = {{"OMP_NUM_THREADS", "1"}}});
     }
 
     /// A copy of the ledger.
@@ -39,7 +40,8 @@ protected:
 TEST_F(Reproduce, ComputesWhatItIsAskedForAndAgrees) {
     const auto result = run({"C9", "C64", "C38"});
     EXPECT_EQ(result.status, 0) << result.out << result.err;
-    for (const char* words : {"C9", "C64", "refuted", "computed", "C38", "not testable here", "3 claims", "Every result agrees"})
+    for (const char* words :
+         {"C9", "C64", "refuted", "computed", "C38", "not testable here", "3 claims", "Every result agrees"})
         EXPECT_NE(result.out.find(words), std::string::npos) << words << "\n" << result.out;
     EXPECT_EQ(result.out.find("C10 "), std::string::npos);
 }
@@ -90,7 +92,8 @@ TEST_F(Reproduce, RecordsNumbersAndLeavesVerdicts) {
     claim["numbers"][0]["value"] = 23;
     claim["verdict"] = "holds";
     std::ofstream(folder / "C064.json") << claim.dump();
-    EXPECT_EQ(run({"C64", "--claims", folder.string(), "--record", folder.string()}).status, 1) << "the verdict differs";
+    EXPECT_EQ(run({"C64", "--claims", folder.string(), "--record", folder.string()}).status, 1)
+        << "the verdict differs";
     EXPECT_EQ(read(folder / "C064.json")["numbers"][0]["value"], 4);
     EXPECT_EQ(read(folder / "C064.json")["verdict"], "holds");
 }

@@ -15,7 +15,8 @@ using nlohmann::json;
 using testing::expect_refused;
 
 json example() {
-    return json::parse(R"json({"id": "C9", "source": {"paper": "jpmhc", "place": "equation (4)"}, "statement": "s", "test": "t",
+    return json::parse(
+        R"json({"id": "C9", "source": {"paper": "jpmhc", "place": "equation (4)"}, "statement": "s", "test": "t",
         "quick": true, "verdict": "refuted", "machine": "m", "version": "0.1.0 (abc)", "command": "spectra reproduce C9",
         "numbers": [{"name": "mass", "value": 0.5, "tolerance": 0.1, "published": 1}, {"name": "seconds", "value": 2}],
         "correction": {"statement": "c", "evidence": "e"}})json");

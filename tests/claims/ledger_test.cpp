@@ -36,7 +36,8 @@ TEST(Ledger, QuickClaimsAreThoseWithAComputation) {
 TEST(Ledger, IsThatOfTheFolder) {
     const auto embedded = ledger(), read = read_ledger(SPECTRA_DATA_DIR "/claims");
     ASSERT_EQ(embedded.size(), read.size());
-    for (std::size_t k = 0; k < read.size(); ++k) EXPECT_EQ(embedded[k].statement, read[k].statement) << read[k].id;
+    for (std::size_t k = 0; k < read.size(); ++k)
+        EXPECT_EQ(embedded[k].statement, read[k].statement) << read[k].id;
 }
 
 TEST(Ledger, WritesWhatItReads) {

@@ -20,7 +20,8 @@ class QuickClaims : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(QuickClaims, AgreeWithTheLedger) {
     const auto outcome = find_quick(GetParam())->compute();
-    for (const auto& line : differences(stored(GetParam()), outcome)) ADD_FAILURE() << GetParam() << ": " << line;
+    for (const auto& line : differences(stored(GetParam()), outcome))
+        ADD_FAILURE() << GetParam() << ": " << line;
 }
 
 std::vector<std::string> cheap_claims() {
@@ -30,12 +31,14 @@ std::vector<std::string> cheap_claims() {
     return out;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, QuickClaims, ::testing::ValuesIn(cheap_claims()), [](const auto& which) { return which.param; });
+INSTANTIATE_TEST_SUITE_P(All, QuickClaims, ::testing::ValuesIn(cheap_claims()),
+                         [](const auto& which) { return which.param; });
 
 TEST(Differences, AreFoundInVerdictsAndNumbers) {
     Claim claim;
     claim.verdict = Verdict::holds;
-    claim.numbers = {{"mass", 1, 0.01, {}, {}}, {"seconds", 3, std::numeric_limits<double>::infinity(), {}, {}}};
+    claim.numbers = {{"mass", 1, 0.01, {}, {}},
+                     {"seconds", 3, std::numeric_limits<double>::infinity(), {}, {}}};
     Outcome outcome{Verdict::holds, {{"mass", 1.005, 0, {}, {}}, {"seconds", 7, 0, {}, {}}}};
     EXPECT_TRUE(differences(claim, outcome).empty()) << "within the stored tolerance; times are not compared";
     outcome.numbers[0].value = 1.02;

@@ -18,7 +18,8 @@ std::string contents(const std::string& path) {
 ClaimsReport example() {
     const auto ledger = claims::ledger();
     ClaimsReport report;
-    report.rows = {{ledger[8], claims::Outcome{ledger[8].verdict, ledger[8].numbers}, {}, 0.1}, {ledger[37], {}, {}, 0}};
+    report.rows = {{ledger[8], claims::Outcome{ledger[8].verdict, ledger[8].numbers}, {}, 0.1},
+                   {ledger[37], {}, {}, 0}};
     return report;
 }
 
@@ -44,7 +45,8 @@ TEST(ClaimsReport, ThePageNamesWhatDiffers) {
     auto report = example();
     EXPECT_TRUE(report.agrees());
     const auto page = terminal_page(report, 100, false);
-    for (const char* words : {"C9", "computed", "refuted", "C38", "not testable here", "Every result agrees with the ledger."})
+    for (const char* words :
+         {"C9", "computed", "refuted", "C38", "not testable here", "Every result agrees with the ledger."})
         EXPECT_NE(page.find(words), std::string::npos) << words << "\n" << page;
     report.rows[0].disagreements = {"mass: stored 0, found 1"};
     EXPECT_FALSE(report.agrees());
