@@ -3,6 +3,7 @@
 #include "network/connection.hpp"
 #include "support/networks.hpp"
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,11 @@ struct BranchNetwork {
     std::string name;
     Network network;
 };
+
+/// What GoogleTest prints of it.
+inline void PrintTo(const BranchNetwork& one, std::ostream* out) {
+    *out << one.name;
+}
 
 /// One small network of every branch, every layer different from the others.
 inline std::vector<BranchNetwork> branch_networks() {
