@@ -4,10 +4,6 @@
 /// Claims of JPmHC (arXiv:2602.18308) on laws of singular values: its equations, its figure 1, what collapses.
 
 #include "claims/outcome.hpp"
-#include "network/network.hpp"
-
-#include <complex>
-#include <vector>
 
 namespace spectra::claims::jpmhc {
 
@@ -63,11 +59,5 @@ Outcome tied_recursion();
 Outcome self_energy();
 /// C71. A = a1: the 2×2 system with the corrected self-energy against the cubic.
 Outcome scalar_skip();
-
-/// g(ω) of three or more layers by nesting the twisted product S_{XY}(w) = S_Y(w) S_X(S_Y(w)⁻¹ w S_Y(w)), layer 1
-/// innermost. `transposed`[l]: layer l enters as Y_lY_lᵀ, else as Y_lᵀY_l. Exact for two layers, {true, false}; beyond
-/// that an approximation. NaN where the continuation from large Im ω fails.
-std::complex<double> nested_green(const Network& network, std::complex<double> omega,
-                                  const std::vector<bool>& transposed);
 
 }  // namespace spectra::claims::jpmhc

@@ -1,4 +1,4 @@
-#include "claims/jpmhc_spectra.hpp"
+#include "claims/nested_product.hpp"
 
 #include "dyson/equations/two_layers.hpp"
 #include "dyson/law/theory.hpp"
