@@ -26,10 +26,12 @@ if ((${#targets[@]} == 0)); then
         command_line hdf5_mixers resume result_file)
 fi
 
-launcher=()
-if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+compiler=()
+if command -v ccache >/dev/null; then compiler=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+# Named once: CMake throws every setting away where the compiler is named again in other words.
+[[ -e $build/CMakeCache.txt ]] || compiler+=(-DCMAKE_CXX_COMPILER="${CLANG:-clang++}")
 {
-    cmake -S "$root" -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="${CLANG:-clang++}" "${launcher[@]}" \
+    cmake -S "$root" -B "$build" -G Ninja "${compiler[@]}" \
         -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -gline-tables-only -ffunction-sections" \
         -DCMAKE_EXE_LINKER_FLAGS=-Wl,--gc-sections -DSPECTRA_FUZZ=ON -DSPECTRA_UNITY=ON \
         -DSPECTRA_TORCH=OFF -DSPECTRA_CUDA=OFF -DSPECTRA_MPI=OFF -DSPECTRA_BENCH=OFF -DSPECTRA_EXAMPLES=OFF

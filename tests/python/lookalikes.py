@@ -59,7 +59,7 @@ class GPT2Model(nn.Module):
         self.ln_f = nn.LayerNorm(width)
 
     def forward(self, input_ids, attention_mask=None):
-        hidden_states = self.drop(self.wte(input_ids) + self.wpe(torch.arange(input_ids.shape[1])))
+        hidden_states = self.drop(self.wte(input_ids) + self.wpe(torch.arange(input_ids.shape[1], device=input_ids.device)))
         if attention_mask is not None:
             attention_mask = (1.0 - attention_mask[:, None, None, :].to(hidden_states.dtype)) * -1e4
         every = ()

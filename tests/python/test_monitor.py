@@ -76,6 +76,98 @@ class Monitored(unittest.TestCase):
         self.assertEqual(monitor.measured + monitor.left_out, 60)
 
 
+@unittest.skipUnless(support.has("torch") and torch.cuda.is_available(), "no GPU")
+class ReplayedOnGpu(unittest.TestCase):
+    """Measurements by CUDA graphs are those of the model as it is."""
+
+    def setUp(self):
+        torch.manual_seed(1)
+        self.model = la.GPT2LMHeadModel(layers=3, width=32, words=32).cuda()
+        self.ids = torch.randint(0, 32, (16, 16)).cuda()
+        self.optimiser = torch.optim.AdamW(self.model.parameters(), lr=1e-3)
+
+    train = Monitored.train
+
+    def compare(self, monitor, step, recorded=True):
+        found = monitor(step)
+        self.assertEqual(monitor._graphs is not None, recorded)
+        metrics = monitor.report().measured.metrics
+        for name in ("window", "collapsed", "mean_square", "log_mean", "largest", "effective_rank"):
+            self.assertAlmostEqual(found["jacobian/" + name], metrics[name], delta=1e-4 * max(1, abs(metrics[name])))
+
+    def recorded(self, **options):
+        monitor = js.Monitor(self.model, self.ids, every=1, budget=None, **options)
+        monitor(0)
+        monitor(1)
+        self.assertIsNotNone(monitor._graphs)
+        return monitor
+
+    def test_follows_training(self):
+        for options in ({}, {"probes": 3, "steps": 12}, {"precision": "f64"}, {"token": "all"}):
+            with self.subTest(**options):
+                self.setUp()
+                monitor = self.recorded(**options)
+                for step in range(2, 6):
+                    self.train()
+                    self.compare(monitor, step)
+
+    def test_follows_buffers(self):
+        self.model.register_buffer("scale", torch.ones(1, device="cuda"))
+        embedding = self.model.transformer.wte
+        embedding.register_forward_hook(lambda module, args, out: out * self.model.scale)
+        monitor = self.recorded()
+        self.model.scale.mul_(2)
+        self.compare(monitor, 2)
+
+    def test_is_recorded_again_where_a_setting_changes(self):
+        self.model.transformer.temperature = 1.0
+        embedding = self.model.transformer.wte
+        embedding.register_forward_hook(lambda module, args, out: out * self.model.transformer.temperature)
+        monitor = self.recorded()
+        before = monitor._graphs
+        self.model.transformer.temperature = 2.0
+        self.compare(monitor, 2)
+        self.assertIsNot(monitor._graphs, before)
+        for parameter in self.model.parameters():  # other tensors in place of those that were recorded
+            parameter.data = parameter.data * 1.1
+        before = monitor._graphs
+        self.compare(monitor, 3)
+        self.assertIsNot(monitor._graphs, before)
+
+    def test_notices_a_change_from_elsewhere(self):
+        factor = [1.0]
+        self.model.transformer.wte.register_forward_hook(lambda module, args, out: out * factor[0])
+        monitor = self.recorded()
+        self.compare(monitor, 2)
+        factor[0] = 3.0
+        with self.assertWarnsRegex(UserWarning, "otherwise than by its weights"):
+            for step in range(3, 11):
+                monitor(step)
+        self.compare(monitor, 11)
+
+    def test_a_model_that_waits_for_numbers_is_measured_as_it_is(self):
+        embedding = self.model.transformer.wte
+        embedding.register_forward_hook(lambda module, args, out: out * (2.0 if out.sum().item() > 0 else 1.5))
+        monitor = js.Monitor(self.model, self.ids, every=1, budget=None)
+        for step in range(4):
+            self.train()
+            self.compare(monitor, step, recorded=False)
+
+    def test_training_is_the_same_with_it(self):
+        def losses(monitored):
+            self.setUp()
+            monitor = js.Monitor(self.model, self.ids, every=1, budget=None)
+            out = []
+            for step in range(5):
+                self.train()
+                if monitored:
+                    monitor(step)
+                with torch.no_grad():
+                    out.append(float(self.model(self.ids)["logits"].sum()))
+            return out
+        self.assertEqual(losses(False), losses(True))
+
+
 class Clock:
     """Seconds that pass only where the test says so."""
 

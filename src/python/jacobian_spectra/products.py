@@ -76,7 +76,7 @@ class Products:
         """Rows Jv of rows v, in double precision on the device of x."""
         v = v.to(self.x.device, self.x.dtype)
         if not self._forward_mode and self._pulled is None:
-            self._start_push()
+            self.start_push()
         product = self._along if self._forward_mode else self._twice
         return self._by_blocks(product, v).to(self.x.device, torch.float64)
 
@@ -140,7 +140,13 @@ class Products:
             return f"a fused operation has no derivative; use the model's plain attention ({text})"
         return f"the model cannot be differentiated here: {text}"
 
-    def _start_push(self) -> None:
+    def start_push(self, forward: bool = False, check: bool = True) -> None:
+        """Prepares push(), which does it where it was not done. `forward` differentiates forwards from the start: fewer
+        operations, but the model runs again for every product. Without `check`, the first product is not compared with
+        pull()."""
+        if forward:
+            self._forward_mode, self._checked = True, not check
+            return
         seed = torch.zeros_like(self.y, requires_grad=True)
         try:
             (gradient,) = torch.autograd.grad(self.y, self._node, seed, create_graph=True, allow_unused=True)
@@ -148,7 +154,7 @@ class Products:
                 raise RuntimeError("not differentiable twice")
             pulled = self._part(gradient)
             # An operation that is differentiable once may be left out without an error: compare with Jᵀu.
-            if not self._adjoint(lambda v: self._gradient(pulled, seed, v, False)):
+            if check and not self._adjoint(lambda v: self._gradient(pulled, seed, v, False)):
                 raise RuntimeError("an operation cannot be differentiated twice")
             self._seed, self._pulled = seed, pulled
         except RuntimeError as error:

@@ -71,9 +71,11 @@ def _differs(table: dict[Any, Any], entries: dict[Any, Any]) -> bool:
                                              for key, value in entries.items())
 
 
-def _swap_weights(model: nn.Module, dtype: torch.dtype | None) -> None:
-    """Parameters without gradients and copies of buffers, in another precision if wanted. Shared ones stay shared."""
+def _swap_weights(model: nn.Module, dtype: torch.dtype | None) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Parameters without gradients and copies of buffers, in another precision if wanted. Shared ones stay shared.
+    Returns the tensors with their stand-ins."""
     done: dict[int, torch.Tensor] = {}
+    pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def stand_in(tensor: torch.Tensor, copy: bool) -> torch.Tensor:
         if id(tensor) not in done:
@@ -83,6 +85,7 @@ def _swap_weights(model: nn.Module, dtype: torch.dtype | None) -> None:
             elif copy:
                 new = new.clone()
             done[id(tensor)] = new
+            pairs.append((tensor, new))
         return done[id(tensor)]
 
     for module in model.modules():
@@ -93,6 +96,7 @@ def _swap_weights(model: nn.Module, dtype: torch.dtype | None) -> None:
         if "_flat_weights" in module.__dict__:  # recurrent layers keep a list of their own
             module.__dict__["_flat_weights"] = [weight if weight is None else stand_in(weight, False)
                                                 for weight in module.__dict__["_flat_weights"]]
+    return pairs
 
 
 def _quiet(model: nn.Module) -> None:
@@ -148,8 +152,9 @@ def _devices(model: nn.Module) -> set[int]:
 
 
 @contextlib.contextmanager
-def still(model: nn.Module, dtype: torch.dtype | None) -> Iterator[None]:
+def still(model: nn.Module, dtype: torch.dtype | None) -> Iterator[list[tuple[torch.Tensor, torch.Tensor]]]:
     """The model in evaluation mode, with fixed weights in `dtype` (none: as they are) and gradients of states enabled.
+    Yields its parameters and buffers, each with the tensor that stands in for it.
 
     Afterwards, also where an error was raised, everything is as it was: training flags, weights (the same tensors),
     buffers, hooks, attributes, and the state of the random number generators.
@@ -168,8 +173,7 @@ def still(model: nn.Module, dtype: torch.dtype | None) -> Iterator[None]:
         stack.enter_context(_uncompiled())
         try:
             _quiet(model)
-            _swap_weights(model, dtype)
-            yield
+            yield _swap_weights(model, dtype)
         finally:
             for snapshot in snapshots:
                 snapshot.restore()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Sequence
 
 import torch
@@ -190,12 +191,38 @@ def _notes(found: Sequence[Found], in_single: bool) -> str:
     return "; ".join(notes)
 
 
-def _run(model: nn.Module, widened: torch.dtype | None, count: int,
-         make: Callable[[], _Measured]) -> tuple[list[Found], Selection, bool, _Measured]:
-    with still(model, widened):
-        measured = make()
+@dataclass(frozen=True)
+class Plan:
+    """A measurement that was asked for, its arguments checked."""
+
+    model: nn.Module  #: unwrapped
+    dtype: torch.dtype  #: in which it computes
+    widened: torch.dtype | None  #: what the weights are converted to; none: as they are
+    how: How
+    make: Callable[[], _Measured]  #: while the model is held still
+
+
+def planned(model: nn.Module, inputs: Any, *, blocks: Any, token: int | str, connections: bool, method: str,
+            precision: str, mixer: str, stream_axis: int | None, batch_axis: int | None,
+            call: Callable[..., Any] | None, probes: int, steps: int, error: float, extremes: float, seed: int,
+            check: bool, aligned: int | str | None) -> Plan:
+    """What validate() with these arguments would measure."""
+    if isinstance(model, torch.jit.ScriptModule):
+        raise ValueError("a TorchScript module hides its blocks: validate the Python model that it was made from")
+    if not isinstance(model, nn.Module):
+        raise ValueError(f"a torch.nn.Module is required, not {type(model).__name__}")
+    inner = unwrapped(model)
+    dtype = _precision(inner, precision)
+    how = _how(method, Probing(probes, steps, error, extremes, max(1000, steps), seed), connections, mixer, check, aligned)
+    return Plan(inner, dtype, None if precision == "model" else dtype, how,
+                lambda: _Measured(inner, inputs, blocks, token, batch_axis, stream_axis, dtype, call, how))
+
+
+def _run(plan: Plan, count: int) -> tuple[list[Found], Selection, bool, _Measured]:
+    with still(plan.model, plan.widened):
+        measured = plan.make()
         count = min(count, measured.inputs.count)
-        in_single = widened == torch.float64 and _computes_in_single(measured)
+        in_single = plan.widened == torch.float64 and _computes_in_single(measured)
         found = [measured.measure(k, count) for k in range(count)]
     assert measured.selection is not None
     return found, measured.selection, in_single, measured
@@ -241,21 +268,14 @@ def validate(model: nn.Module, inputs: Any, *, blocks: Any = None, token: int | 
         ValueError: one line with what to do, if the model or the inputs cannot be measured.
     """
     begin = time.perf_counter()
-    if isinstance(model, torch.jit.ScriptModule):
-        raise ValueError("a TorchScript module hides its blocks: validate the Python model that it was made from")
-    if not isinstance(model, nn.Module):
-        raise ValueError(f"a torch.nn.Module is required, not {type(model).__name__}")
     if at_most < 1:
         raise ValueError("at_most: must be ≥ 1")
-    model = unwrapped(model)
-    dtype = _precision(model, precision)
-    how = _how(method, Probing(probes, steps, error, extremes, max(1000, steps), seed), connections, mixer, check, aligned)
-
-    def make() -> _Measured:
-        return _Measured(model, inputs, blocks, token, batch_axis, stream_axis, dtype, call, how)
-
+    plan = planned(model, inputs, blocks=blocks, token=token, connections=connections, method=method, precision=precision,
+                   mixer=mixer, stream_axis=stream_axis, batch_axis=batch_axis, call=call, probes=probes, steps=steps,
+                   error=error, extremes=extremes, seed=seed, check=check, aligned=aligned)
+    model, dtype = plan.model, plan.dtype
     try:
-        found, selection, in_single, measured = _run(model, None if precision == "model" else dtype, at_most, make)
+        found, selection, in_single, measured = _run(plan, at_most)
     except MemoryError as failure:
         raise MemoryError(f"{one_line(failure)}; precision=\"model\" and fewer `at_most` or `probes` take less") from failure
     except (RuntimeError, TypeError, AttributeError, IndexError, KeyError) as failure:
