@@ -174,6 +174,16 @@ private:
               [&asked](const auto&, const auto& text) { asked.paper = text; });
         which("--claims", "FOLDER", "", "read the ledger from this folder instead of the program itself",
               [&asked](const auto&, const auto& text) { asked.ledger = text; });
+        const OptionGroup long_ones(*reproduce, "Trainings");
+        long_ones.flag("--gpu",
+                       "first run the trainings that claims rest on and that are not done yet, on the GPU; what is "
+                       "finished is kept, and the same command goes on",
+                       reproduce_options.gpu);
+        long_ones("--trainings", "FOLDER", "spectra-trainings",
+                  "their results: written by --gpu, used before those of the program itself",
+                  [&asked](const auto&, const auto& text) { asked.trainings = text; });
+        long_ones.integer("--jobs", "N", "7 where processes can share the GPU, else 4", "trainings at a time",
+                          reproduce_options.jobs, 1);
         const OptionGroup output(*reproduce, "Output");
         output.flag("--json", "print one JSON object and nothing else", reproduce_options.json);
         output.flag("--markdown", "print the ledger as a document (docs/claims.md); compute nothing",

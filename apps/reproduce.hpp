@@ -9,6 +9,8 @@ struct ReproduceOptions {
     study::ReproduceRequest request;
     bool json = false;
     bool markdown = false;  ///< print the document of the ledger; compute nothing
+    bool gpu = false;       ///< run the trainings that are missing first
+    int jobs = 0;           ///< of them at a time; 0: as many as the GPU shares well
 };
 
 /// `spectra reproduce`: prints a table, JSON or the document. Returns the exit status: ExitStatus::verdict_negative if a

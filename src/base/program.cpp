@@ -58,16 +58,22 @@ pid_t start(const std::filesystem::path& program, const std::vector<std::string>
     return child;
 }
 
-/// Reads until the other end is closed: true. False after `seconds`.
-bool read_all(int descriptor, double seconds, std::string& out) {
+/// Reads until the other end is closed: true. False after `seconds`. Asks the child to end when `stop` becomes true.
+bool read_all(int descriptor, double seconds, pid_t child, const std::atomic<bool>* stop, std::string& out) {
     using Clock = std::chrono::steady_clock;
+    constexpr long look = 200;  // milliseconds between looks at `stop`
+    bool asked = stop == nullptr;
     const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
     while (true) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
         if (left <= 0) return false;
+        if (!asked && stop->load()) {
+            ::kill(child, SIGTERM);
+            asked = true;
+        }
         pollfd waiting{descriptor, POLLIN, 0};
-        const int ready = ::poll(&waiting, 1, static_cast<int>(left));
-        if (ready < 0 && errno == EINTR) continue;
+        const int ready = ::poll(&waiting, 1, static_cast<int>(asked ? left : std::min<long>(left, look)));
+        if ((ready < 0 && errno == EINTR) || (ready == 0 && !asked)) continue;
         if (ready <= 0) return false;
         std::array<char, 4096> buffer{};
         const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
@@ -103,7 +109,7 @@ std::optional<std::filesystem::path> find_program(const std::string& name) {
 }
 
 ProgramResult run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                          double seconds) {
+                          double seconds, const std::atomic<bool>* stop) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
         throw std::runtime_error(fmt::format("{} cannot be started: {}", program.string(), std::strerror(errno)));
@@ -111,7 +117,7 @@ ProgramResult run_program(const std::filesystem::path& program, const std::vecto
     const pid_t child = start(program, arguments, writing.get());
     writing.close();
     ProgramResult result;
-    const bool ended = read_all(reading.get(), seconds, result.output);
+    const bool ended = read_all(reading.get(), seconds, child, stop, result.output);
     if (!ended) ::kill(child, SIGKILL);
     result.status = wait_for(child);
     if (!ended) throw std::runtime_error(fmt::format("{} did not answer in {:g} s", program.string(), seconds));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -19,9 +20,10 @@ struct ProgramResult {
     std::string output;  ///< standard output and standard error; at most 64 KiB
 };
 
-/// Runs a program to its end, without a shell and with empty standard input. It is killed after `seconds`.
+/// Runs a program to its end, without a shell and with empty standard input. It is killed after `seconds`, and asked to
+/// end (SIGTERM) when `stop` becomes true.
 /// Throws std::runtime_error, one line, if it cannot be started or was killed.
 ProgramResult run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                          double seconds);
+                          double seconds, const std::atomic<bool>* stop = nullptr);
 
 }  // namespace spectra

@@ -1,6 +1,7 @@
 #include "claims/registry.hpp"
 
 #include "claims/edelta.hpp"
+#include "claims/edelta_trained.hpp"
 #include "claims/jpmhc_counts.hpp"
 #include "claims/jpmhc_mixers.hpp"
 #include "claims/jpmhc_sinkhorn.hpp"
@@ -14,8 +15,10 @@
 
 namespace spectra::claims {
 
-const std::vector<QuickClaim>& quick_claims() {
-    static const std::vector<QuickClaim> all{
+namespace {
+
+std::vector<QuickClaim> untrained_claims() {
+    return {
         {"C1", jpmhc::unconstrained_gain},
         {"C2", jpmhc::doubly_stochastic_norm},
         {"C3", jpmhc::eigenvalue_contraction},
@@ -121,6 +124,58 @@ const std::vector<QuickClaim>& quick_claims() {
         {"C148", mgt::attention_loses_rank},
         {"C149", edelta::identity_shortcut_drifts, 1},
     };
+}
+
+/// The series `task` + each of `models`.
+std::vector<std::string> with(const std::vector<std::string>& tasks, const std::vector<std::string>& models) {
+    std::vector<std::string> out;
+    for (const auto& task : tasks)
+        for (const auto& model : models) out.push_back(task + model);
+    return out;
+}
+
+}  // namespace
+
+const std::vector<TrainedClaim>& trained_claims() {
+    const std::vector<std::string> five{"-gpt", "-ddl-published", "-mhc", "-jpmhc", "-edelta-published"},
+        causal{"-gpt", "-ddl-published", "-mhc", "-jpmhc", "-edelta-published", "-ddl", "-edelta"};
+    static const std::vector<TrainedClaim> all{
+        {"C88", edelta::gyroscope_losses, with({"gyroscope"}, causal)},
+        {"C89", edelta::stability_losses, with({"stability"}, causal)},
+        {"C90", edelta::hybrid_on_gyroscope,
+         with({"gyroscope"}, {"-gpt", "-ddl", "-ddl-published", "-edelta", "-edelta-published"})},
+        {"C91", edelta::best_on_gyroscope, with({"gyroscope"}, five)},
+        {"C92", edelta::hybrid_on_stability,
+         with({"stability"}, {"-gpt", "-jpmhc", "-edelta", "-edelta-published"})},
+        {"C93", edelta::mhc_on_stability, with({"stability"}, {"-mhc", "-bistochastic-stack", "-gpt"})},
+        {"C94", edelta::exact_orthogonality,
+         with({"stability"}, {"-jpmhc", "-jpmhc-exact", "-edelta-published"})},
+        {"C95", edelta::norm_deviations, with({"stability"}, five)},
+        {"C96", edelta::norm_preservation, with({"stability"}, {"-edelta-published", "-jpmhc", "-gpt"})},
+        {"C97", edelta::smoothness, with({"stability"}, {"-edelta-published", "-ddl-published", "-gpt"})},
+        {"C103", edelta::near_pi_losses, with({"near-pi-single", "near-pi-multi"}, causal)},
+        {"C104", edelta::bistochastic_near_pi,
+         with({"near-pi-single", "near-pi-multi"}, {"-bistochastic-stack", "-identity-stack"})},
+        {"C105", edelta::gate_starts,
+         with({"stability", "gyroscope"}, {"-edelta-bias--1.5", "-edelta", "-edelta-bias-1.5"})},
+        {"C106", edelta::gate_poles,
+         with({"stability", "gyroscope"}, {"-edelta-bias--1.5", "-edelta-bias-1.5"})},
+        {"C107", edelta::regulariser_weight,
+         with({"gyroscope"}, {"-edelta-weight-0", "-edelta-weight-0.05", "-edelta", "-edelta-weight-0.2"})},
+        {"C110", edelta::wider_and_shallower,
+         with({"gyroscope"}, {"-edelta", "-edelta-3x184", "-edelta-2x224"})},
+    };
+    return all;
+}
+
+const std::vector<QuickClaim>& quick_claims() {
+    static const std::vector<QuickClaim> all = [] {
+        auto out = untrained_claims();
+        for (const auto& claim : trained_claims())
+            if (stored_trainings().have(claim.series))
+                out.push_back({claim.id, [&claim] { return claim.compute(stored_trainings()); }});
+        return out;
+    }();
     return all;
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 
 namespace spectra::study {
@@ -37,10 +38,10 @@ std::vector<std::string> stored_defects(const Claim& claim) {
     return out;
 }
 
-void compute(ClaimRow& row, const claims::QuickClaim& quick) {
+void compute(ClaimRow& row, const std::function<claims::Outcome()>& computation) {
     const auto began = Clock::now();
     try {
-        row.outcome = quick.compute();
+        row.outcome = computation();
         const auto found = claims::differences(row.claim, *row.outcome);
         row.disagreements.insert(row.disagreements.end(), found.begin(), found.end());
     } catch (const std::exception& error) {
@@ -51,10 +52,30 @@ void compute(ClaimRow& row, const claims::QuickClaim& quick) {
 
 void record(const ClaimRow& row, const ReproduceRequest& request) {
     Claim claim = row.claim;
+    claim.quick = true;
     claim.numbers = row.outcome->numbers;
     claim.machine = request.machine;
     claim.version = program_version();
     claims::write(claim, *request.record);
+}
+
+/// The results of the request's folder, and those of the program itself for the trainings that it lacks.
+claims::TrainingResults trainings(const ReproduceRequest& request) {
+    std::vector<claims::TrainingResult> out;
+    if (request.trainings) out = claims::read_trainings(*request.trainings).all();
+    const claims::TrainingResults own(out);
+    for (const auto& stored : claims::stored_trainings().all())
+        if (own.find(stored.name) == nullptr) out.push_back(stored);
+    return claims::TrainingResults(std::move(out));
+}
+
+/// The computation of a claim; empty where it has none.
+std::function<claims::Outcome()> computation(const std::string& id, const claims::TrainingResults& results) {
+    for (const auto& trained : claims::trained_claims())
+        if (trained.id == id && results.have(trained.series))
+            return [&trained, &results] { return trained.compute(results); };
+    const auto* const quick = claims::find_quick(id);
+    return quick != nullptr ? quick->compute : std::function<claims::Outcome()>{};
 }
 
 }  // namespace
@@ -84,15 +105,16 @@ report::ClaimsReport reproduce(const ReproduceRequest& request, Observer& observ
     report::ClaimsReport out;
     out.version = program_version();
     const auto ledger = requested_claims(request);
+    const auto results = trainings(request);
     int done = 0;
     for (const auto& claim : ledger) {
         throw_if_stopped(observer);
         observer.stage("claim " + claim.id);
         observer.update(done++, static_cast<int>(ledger.size()));
         ClaimRow row{claim, {}, stored_defects(claim), 0};
-        if (const auto* const quick = claims::find_quick(claim.id)) {
+        if (const auto found = computation(claim.id, results)) {
             if (request.record) row.disagreements.clear();
-            compute(row, *quick);
+            compute(row, found);
             if (request.record && row.outcome) record(row, request);
         }
         out.rows.push_back(std::move(row));

@@ -18,6 +18,8 @@ struct ReproduceRequest {
     std::vector<std::string> ids;                 ///< "C9", …; empty: all
     std::optional<std::string> paper;             ///< only those of this one: "jpmhc"
     std::optional<std::filesystem::path> ledger;  ///< a folder of claims; none: those of the program itself
+    /// A folder with results of trainings, which are used before those of the program itself.
+    std::optional<std::filesystem::path> trainings;
     /// Write the numbers that were found into the files of this folder. Verdicts are not changed: one that no longer
     /// agrees is for people to look at.
     std::optional<std::filesystem::path> record;

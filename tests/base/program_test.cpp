@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 
@@ -27,6 +28,16 @@ TEST(Program, KeepsAtMost64KiB) {
 
 TEST(Program, IsKilledWhereItDoesNotEnd) {
     EXPECT_THROW(run_program("/bin/sh", {"-c", "exec sleep 60"}, 0.05), std::runtime_error);
+}
+
+TEST(Program, IsAskedToEnd) {
+    std::atomic<bool> stop{true};
+    const auto result = run_program("/bin/sh", {"-c", "trap 'echo asked; exit 5' TERM; while :; do sleep 0.05; done"},
+                                    60, &stop);
+    EXPECT_TRUE((result.status == 5 && result.output == "asked\n") || result.status == 128 + 15)
+        << result.status << ' ' << result.output << ": the signal may come before the trap";
+    stop = false;
+    EXPECT_EQ(run_program("/bin/sh", {"-c", "sleep 0.5; echo done"}, 60, &stop).output, "done\n");
 }
 
 TEST(Program, ThatIsNotThereCannotBeStarted) {

@@ -1,0 +1,374 @@
+#include "claims/edelta_trained.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+namespace spectra::claims::edelta {
+namespace {
+
+/// Mean and standard deviation over seeds.
+struct Seeds {
+    double mean = 0, spread = 0;
+};
+
+Seeds over_seeds(const std::vector<double>& values) {
+    const auto count = static_cast<double>(values.size());
+    Seeds out{std::accumulate(values.begin(), values.end(), 0.0) / count, 0};
+    for (const double value : values) out.spread += (value - out.mean) * (value - out.mean);
+    out.spread = std::sqrt(out.spread / (count - 1));
+    return out;
+}
+
+std::vector<const TrainingResult*> series(const TrainingResults& results, const std::string& name) {
+    auto out = results.of(name);
+    if (out.empty()) throw std::out_of_range(fmt::format("trainings {} are not all there", name));
+    return out;
+}
+
+Seeds value(const TrainingResults& results, const std::string& name, const std::string& which) {
+    std::vector<double> values;
+    for (const auto* const result : series(results, name)) values.push_back(result->at(which));
+    return over_seeds(values);
+}
+
+Seeds loss(const TrainingResults& results, const std::string& name) {
+    return value(results, name, "final_val_loss");
+}
+
+Number number(std::string name, const Seeds& seeds, std::optional<double> published = {}) {
+    return {std::move(name), seeds.mean, 1e-6 * std::abs(seeds.mean), published, seeds.spread};
+}
+
+/// A model of a table and the published loss.
+struct Row {
+    const char* words;
+    const char* series;  ///< after the task
+    double published;
+};
+
+/// Means within 20 % of the published ones: all of them, some, none.
+Outcome losses(const TrainingResults& results, const std::string& task, const std::vector<Row>& rows) {
+    Outcome out;
+    std::size_t near = 0;
+    for (const auto& row : rows) {
+        const auto found = loss(results, task + row.series);
+        near += std::abs(found.mean / row.published - 1) <= 0.2 ? 1 : 0;
+        out.numbers.push_back(number(row.words, found, row.published));
+    }
+    const auto& first = *series(results, task + rows.front().series).front();
+    for (const auto& [words, key] :
+         {std::pair{"copying the input", "baseline_copy"}, std::pair{"running mean", "baseline_running_mean"},
+          std::pair{"noise floor", "baseline_noise_floor"}})
+        if (first.values.contains(key)) out.numbers.push_back(computed(words, first.at(key)));
+    out.verdict = near == rows.size() ? Verdict::holds : near > 0 ? Verdict::holds_in_part : Verdict::refuted;
+    return out;
+}
+
+Number ratio(std::string name, const TrainingResults& results, const std::string& above,
+             const std::string& below, std::optional<double> published = {}) {
+    return computed(std::move(name), loss(results, above).mean / loss(results, below).mean, published);
+}
+
+/// How much ln of the validation loss zigzags from row to row of the second half of the log: the root mean square of its
+/// second differences.
+double roughness(const TrainingResult& result) {
+    const auto& losses = result.column("val_loss");
+    double sum = 0;
+    int count = 0;
+    for (std::size_t k = losses.size() / 2; k + 1 < losses.size(); ++k, ++count) {
+        const double second = std::log(losses[k + 1]) - 2 * std::log(losses[k]) + std::log(losses[k - 1]);
+        sum += second * second;
+    }
+    return std::sqrt(sum / count);
+}
+
+Seeds roughness(const TrainingResults& results, const std::string& name) {
+    std::vector<double> values;
+    for (const auto* const result : series(results, name)) values.push_back(roughness(*result));
+    return over_seeds(values);
+}
+
+}  // namespace
+
+Outcome gyroscope_losses(const TrainingResults& results) {
+    auto out = losses(results, "gyroscope",
+                      {{"GPT", "-gpt", 3.78e-3},
+                       {"DDL, published pooling", "-ddl-published", 3.36e-3},
+                       {"mHC", "-mhc", 4.02e-3},
+                       {"JPmHC", "-jpmhc", 3.08e-4},
+                       {"hybrid, published pooling", "-edelta-published", 1.02e-3}});
+    out.numbers.push_back(number("DDL, causal pooling", loss(results, "gyroscope-ddl")));
+    out.numbers.push_back(number("hybrid, causal pooling", loss(results, "gyroscope-edelta")));
+    return out;
+}
+
+Outcome stability_losses(const TrainingResults& results) {
+    auto out = losses(results, "stability",
+                      {{"GPT", "-gpt", 1.64e-5},
+                       {"DDL, published pooling", "-ddl-published", 1.53e-5},
+                       {"mHC", "-mhc", 8.65e-3},
+                       {"JPmHC", "-jpmhc", 8.19e-6},
+                       {"hybrid, published pooling", "-edelta-published", 4.35e-6}});
+    out.numbers.push_back(number("DDL, causal pooling", loss(results, "stability-ddl")));
+    out.numbers.push_back(number("hybrid, causal pooling", loss(results, "stability-edelta")));
+    return out;
+}
+
+Outcome hybrid_on_gyroscope(const TrainingResults& results) {
+    Outcome out;
+    out.numbers = {
+        ratio("GPT over hybrid, published pooling", results, "gyroscope-gpt", "gyroscope-edelta-published",
+              3.7),
+        ratio("DDL over hybrid, published pooling", results, "gyroscope-ddl-published",
+              "gyroscope-edelta-published", 3.3),
+        ratio("GPT over hybrid, causal pooling", results, "gyroscope-gpt", "gyroscope-edelta", 3.7),
+        ratio("DDL over hybrid, causal pooling", results, "gyroscope-ddl", "gyroscope-edelta", 3.3)};
+    const auto better = [&](std::size_t k) { return out.numbers[k].value > 1; };
+    const bool published = better(0) && better(1), causal = better(2) && better(3);
+    out.verdict = published && causal   ? Verdict::holds
+                  : published || causal ? Verdict::holds_in_part
+                                        : Verdict::refuted;
+    return out;
+}
+
+Outcome best_on_gyroscope(const TrainingResults& results) {
+    const double best = loss(results, "gyroscope-jpmhc").mean;
+    Outcome out;
+    out.numbers.push_back(number("JPmHC", loss(results, "gyroscope-jpmhc"), 3.08e-4));
+    bool lowest = true;
+    for (const auto& [words, name] :
+         {std::pair{"GPT", "gyroscope-gpt"}, std::pair{"DDL", "gyroscope-ddl-published"},
+          std::pair{"mHC", "gyroscope-mhc"}, std::pair{"hybrid", "gyroscope-edelta-published"}}) {
+        const auto found = loss(results, name);
+        lowest = lowest && best < found.mean;
+        out.numbers.push_back(number(words, found));
+    }
+    out.verdict = holds_if(lowest);
+    return out;
+}
+
+Outcome hybrid_on_stability(const TrainingResults& results) {
+    Outcome out;
+    out.numbers = {
+        ratio("JPmHC over hybrid, published pooling", results, "stability-jpmhc",
+              "stability-edelta-published", 1.9),
+        ratio("GPT over hybrid, published pooling", results, "stability-gpt", "stability-edelta-published",
+              3.8),
+        ratio("JPmHC over hybrid, causal pooling", results, "stability-jpmhc", "stability-edelta", 1.9),
+        ratio("GPT over hybrid, causal pooling", results, "stability-gpt", "stability-edelta", 3.8)};
+    const auto better = [&](std::size_t k) { return out.numbers[k].value > 1; };
+    const bool published = better(0) && better(1), causal = better(2) && better(3);
+    out.verdict = published && causal ? Verdict::holds
+                  : published         ? Verdict::holds_in_part
+                                      : Verdict::refuted;
+    return out;
+}
+
+Outcome mhc_on_stability(const TrainingResults& results) {
+    const auto mhc = loss(results, "stability-mhc"), stack = loss(results, "stability-bistochastic-stack"),
+               plain = loss(results, "stability-gpt");
+    Outcome out;
+    out.numbers = {number("mHC as published, a branch of 32 channels", mhc, 8.65e-3),
+                   number("bistochastic mixers, a branch of all channels", stack),
+                   number("plain residuals", plain, 1.64e-5)};
+    const bool fails = mhc.mean > 100 * plain.mean;
+    out.verdict = !fails                          ? Verdict::refuted
+                  : stack.mean > 100 * plain.mean ? Verdict::holds
+                  : stack.mean > 10 * plain.mean  ? Verdict::holds_in_part
+                                                  : Verdict::refuted;
+    return out;
+}
+
+Outcome exact_orthogonality(const TrainingResults& results) {
+    const auto steps = loss(results, "stability-jpmhc"), exact = loss(results, "stability-jpmhc-exact"),
+               hybrid = loss(results, "stability-edelta-published");
+    Outcome out;
+    out.numbers = {number("JPmHC, two steps of Cayley's map", steps, 8.19e-6),
+                   number("JPmHC, exact map", exact), number("hybrid, published pooling", hybrid, 4.35e-6)};
+    const double chance = std::hypot(steps.spread, exact.spread);
+    out.verdict = exact.mean <= hybrid.mean + hybrid.spread ? Verdict::holds
+                  : exact.mean < steps.mean - 2 * chance    ? Verdict::holds_in_part
+                                                            : Verdict::refuted;
+    return out;
+}
+
+Outcome norm_deviations(const TrainingResults& results) {
+    const std::vector<Row> rows{{"hybrid, published pooling", "-edelta-published", 0.001},
+                                {"JPmHC", "-jpmhc", 0.004},
+                                {"GPT", "-gpt", 0.474},
+                                {"DDL, published pooling", "-ddl-published", 0.506},
+                                {"mHC", "-mhc", 0.543}};
+    Outcome out;
+    std::size_t near = 0;
+    for (const auto& row : rows) {
+        const auto found = value(results, std::string("stability") + row.series, "norm_deviation");
+        near += std::abs(found.mean - row.published) <= 0.1 * row.published + 0.02 ? 1 : 0;
+        out.numbers.push_back(number(row.words, found, row.published));
+    }
+    out.verdict = near == rows.size() ? Verdict::holds : near > 0 ? Verdict::holds_in_part : Verdict::refuted;
+    return out;
+}
+
+Outcome norm_preservation(const TrainingResults& results) {
+    Outcome out;
+    std::vector<double> once;
+    for (const auto& [words, name] :
+         {std::pair{"hybrid, published pooling", "stability-edelta-published"},
+          std::pair{"JPmHC", "stability-jpmhc"}, std::pair{"GPT", "stability-gpt"}}) {
+        out.numbers.push_back(number(fmt::format("{}, one pass over unit vectors", words),
+                                     value(results, name, "norm_deviation")));
+        once.push_back(out.numbers.back().value);
+        out.numbers.push_back(
+            number(fmt::format("{}, rolled out", words), value(results, name, "norm_deviation_rollout")));
+    }
+    const bool hybrid = once[0] < once[2] / 10, jpmhc = once[1] < once[2] / 10;
+    out.verdict = hybrid && jpmhc   ? Verdict::holds
+                  : hybrid || jpmhc ? Verdict::holds_in_part
+                                    : Verdict::refuted;
+    return out;
+}
+
+Outcome smoothness(const TrainingResults& results) {
+    Outcome out;
+    std::vector<double> rough;
+    for (const auto& [words, name] : {std::pair{"hybrid, published pooling", "stability-edelta-published"},
+                                      std::pair{"DDL, published pooling", "stability-ddl-published"},
+                                      std::pair{"GPT", "stability-gpt"}}) {
+        out.numbers.push_back(
+            number(fmt::format("{}: roughness of ln loss", words), roughness(results, name)));
+        rough.push_back(out.numbers.back().value);
+    }
+    out.verdict = rough[0] < rough[1] / 2 ? Verdict::holds
+                  : rough[0] < rough[1]   ? Verdict::holds_in_part
+                                          : Verdict::refuted;
+    return out;
+}
+
+Outcome near_pi_losses(const TrainingResults& results) {
+    Outcome out;
+    int better = 0;
+    struct Task {
+        const char *name, *words;
+        double ratio;
+        std::vector<Row> rows;
+    };
+    for (const auto& task : {Task{"near-pi-single",
+                                  "single plane",
+                                  4.5,
+                                  {{"hybrid", "-edelta-published", 1.44e-6},
+                                   {"JPmHC", "-jpmhc", 6.54e-6},
+                                   {"GPT", "-gpt", 1.19e-5},
+                                   {"DDL", "-ddl-published", 1.11e-5},
+                                   {"mHC", "-mhc", 9.64e-3}}},
+                             Task{"near-pi-multi",
+                                  "all planes",
+                                  1.4,
+                                  {{"hybrid", "-edelta-published", 1.24e-6},
+                                   {"JPmHC", "-jpmhc", 1.69e-6},
+                                   {"GPT", "-gpt", 3.34e-6},
+                                   {"DDL", "-ddl-published", 3.75e-6},
+                                   {"mHC", "-mhc", 1.63e-3}}}}) {
+        for (const auto& row : task.rows)
+            out.numbers.push_back(number(fmt::format("{}, {}", row.words, task.words),
+                                         loss(results, std::string(task.name) + row.series), row.published));
+        for (const auto& [words, name] : {std::pair{"hybrid", "-edelta"}, std::pair{"DDL", "-ddl"}})
+            out.numbers.push_back(number(fmt::format("{} with causal pooling, {}", words, task.words),
+                                         loss(results, std::string(task.name) + name)));
+        out.numbers.push_back(ratio(fmt::format("JPmHC over hybrid, {}", task.words), results,
+                                    std::string(task.name) + "-jpmhc",
+                                    std::string(task.name) + "-edelta-published", task.ratio));
+        better += out.numbers.back().value > 1 ? 1 : 0;
+        out.numbers.push_back(
+            computed(fmt::format("negating the turned coordinates, {}", task.words),
+                     series(results, std::string(task.name) + "-gpt").front()->at("baseline_negation")));
+    }
+    out.verdict = better == 2 ? Verdict::holds : better == 1 ? Verdict::holds_in_part : Verdict::refuted;
+    return out;
+}
+
+Outcome bistochastic_near_pi(const TrainingResults& results) {
+    Outcome out;
+    bool far = true;
+    for (const auto& [task, words, published] : {std::tuple{"near-pi-single", "single plane", 9.64e-3},
+                                                 std::tuple{"near-pi-multi", "all planes", 1.63e-3}}) {
+        const auto mixed = loss(results, std::string(task) + "-bistochastic-stack");
+        out.numbers.push_back(number(fmt::format("bistochastic mixers, {}", words), mixed, published));
+        out.numbers.push_back(number(fmt::format("identity mixers, {}", words),
+                                     loss(results, std::string(task) + "-identity-stack")));
+        far = far && mixed.mean > published / 100;
+    }
+    out.verdict = holds_if(far);
+    return out;
+}
+
+Outcome gate_starts(const TrainingResults& results) {
+    Outcome out;
+    bool within = true;
+    for (const char* const task : {"stability", "gyroscope"}) {
+        std::vector<double> means;
+        for (const auto& [words, name] :
+             {std::pair{"bias -1.5", "-edelta-bias--1.5"}, std::pair{"bias 0", "-edelta"},
+              std::pair{"bias 1.5", "-edelta-bias-1.5"}}) {
+            out.numbers.push_back(
+                number(fmt::format("{}, {}", task, words), loss(results, std::string(task) + name)));
+            means.push_back(out.numbers.back().value);
+        }
+        const auto [least, most] = std::minmax_element(means.begin(), means.end());
+        within = within && *most < 4 * *least;
+    }
+    out.verdict = holds_if(within);
+    return out;
+}
+
+Outcome gate_poles(const TrainingResults& results) {
+    Outcome out;
+    int kept = 0;
+    for (const char* const task : {"stability", "gyroscope"})
+        for (const auto& [words, name, sign] : {std::tuple{"bias -1.5", "-edelta-bias--1.5", -1.0},
+                                                std::tuple{"bias 1.5", "-edelta-bias-1.5", 1.0}}) {
+            double share = 0, count = 0;
+            for (const auto* const result : series(results, std::string(task) + name))
+                for (const double gate : result->column("final_gate")) {
+                    share += sign * (gate - 0.5) > 0.4 ? 1 : 0;
+                    ++count;
+                }
+            out.numbers.push_back(computed(
+                fmt::format("{}, {}: share of gates within 0.1 of that pole", task, words), share / count));
+            kept += out.numbers.back().value > 0.9 ? 1 : 0;
+        }
+    out.verdict = kept == 4 ? Verdict::holds : kept > 0 ? Verdict::holds_in_part : Verdict::refuted;
+    return out;
+}
+
+Outcome regulariser_weight(const TrainingResults& results) {
+    const auto none = loss(results, "gyroscope-edelta-weight-0"),
+               low = loss(results, "gyroscope-edelta-weight-0.05"), usual = loss(results, "gyroscope-edelta"),
+               high = loss(results, "gyroscope-edelta-weight-0.2");
+    Outcome out;
+    out.numbers = {number("λ = 0", none, 8.2e-4), number("λ = 0.05", low, 6.1e-4),
+                   number("λ = 0.1", usual, 5.69e-4), number("λ = 0.2", high, 5.8e-4)};
+    const bool worse = none.mean > 1.2 * usual.mean, saturates = std::abs(high.mean / usual.mean - 1) < 0.2;
+    out.verdict = worse && saturates   ? Verdict::holds
+                  : worse || saturates ? Verdict::holds_in_part
+                                       : Verdict::refuted;
+    return out;
+}
+
+Outcome wider_and_shallower(const TrainingResults& results) {
+    const auto usual = loss(results, "gyroscope-edelta"), three = loss(results, "gyroscope-edelta-3x184"),
+               two = loss(results, "gyroscope-edelta-2x224");
+    Outcome out;
+    out.numbers = {number("6 blocks of 128 channels", usual, 1.02e-3),
+                   number("3 blocks of 184", three, 3.97e-3), number("2 blocks of 224", two, 4.01e-3)};
+    const int worse = (three.mean > usual.mean ? 1 : 0) + (two.mean > usual.mean ? 1 : 0);
+    out.verdict = worse == 2 ? Verdict::holds : worse == 1 ? Verdict::holds_in_part : Verdict::refuted;
+    return out;
+}
+
+}  // namespace spectra::claims::edelta

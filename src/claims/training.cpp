@@ -1,0 +1,172 @@
+#include "claims/training.hpp"
+
+#include "base/refuse.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace spectra::claims {
+namespace {
+
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+/// The five models of the EΔ paper. Those that pool over all tokens are run causal, and as published: `-published`.
+void add_models(std::vector<Series>& out, const std::string& task) {
+    out.push_back({task + "-edelta", task, {{"architecture", "edelta"}}, 160});
+    out.push_back({task + "-mhc", task, {{"architecture", "mhc"}}, 170});
+    out.push_back({task + "-ddl", task, {{"architecture", "ddl"}}, 65});
+    out.push_back({task + "-jpmhc", task, {{"architecture", "jpmhc"}}, 60});
+    out.push_back({task + "-gpt", task, {{"architecture", "gpt"}}, 30});
+    out.push_back({task + "-edelta-published",
+                   task,
+                   {{"architecture", "edelta"}, {"pooling", "published"}, {"start", "published"}},
+                   160});
+    out.push_back({task + "-ddl-published", task, {{"architecture", "ddl"}, {"pooling", "published"}}, 65});
+}
+
+void add_stack(std::vector<Series>& out, const std::string& task, const std::string& mixer, double seconds) {
+    out.push_back({fmt::format("{}-{}-stack", task, mixer), task, {{"mixer", mixer}}, seconds});
+}
+
+std::vector<Series> make_series() {
+    std::vector<Series> out;
+    add_models(out, "stability");
+    out.push_back(
+        {"stability-jpmhc-exact", "stability", {{"architecture", "jpmhc"}, {"cayley-iterations", "0"}}, 60});
+    add_stack(out, "stability", "bistochastic", 80);
+    for (const char* const task : {"near-pi-single", "near-pi-multi"}) {
+        add_stack(out, task, "bistochastic", 80);
+        add_stack(out, task, "identity", 50);
+    }
+    add_models(out, "gyroscope");
+    for (const char* const weight : {"0", "0.05", "0.2"})
+        out.push_back({fmt::format("gyroscope-edelta-weight-{}", weight),
+                       "gyroscope",
+                       {{"architecture", "edelta"}, {"gate-weight", weight}},
+                       160});
+    add_models(out, "near-pi-single");
+    add_models(out, "near-pi-multi");
+    for (const char* const task : {"stability", "gyroscope"})
+        for (const char* const bias : {"-1.5", "1.5"})
+            out.push_back({fmt::format("{}-edelta-bias-{}", task, bias),
+                           task,
+                           {{"architecture", "edelta"}, {"gate-bias", bias}},
+                           160});
+    out.push_back({"gyroscope-edelta-3x184",
+                   "gyroscope",
+                   {{"architecture", "edelta"}, {"layers", "3"}, {"channels", "184"}},
+                   90});
+    out.push_back({"gyroscope-edelta-2x224",
+                   "gyroscope",
+                   {{"architecture", "edelta"}, {"layers", "2"}, {"channels", "224"}},
+                   70});
+    return out;
+}
+
+}  // namespace
+
+std::vector<Training> Series::trainings() const {
+    std::vector<Training> out;
+    for (const int seed : training_seeds) {
+        out.push_back({fmt::format("{}-{}", name, seed), task, fields, seconds});
+        out.back().fields.emplace_back("seed", std::to_string(seed));
+    }
+    return out;
+}
+
+const std::vector<Series>& training_series() {
+    static const std::vector<Series> all = make_series();
+    return all;
+}
+
+double TrainingResult::at(const std::string& value) const {
+    const auto found = values.find(value);
+    if (found == values.end())
+        throw std::out_of_range(fmt::format("training {} has no value '{}'", name, value));
+    return found->second;
+}
+
+const std::vector<double>& TrainingResult::column(const std::string& wanted) const {
+    const auto found = columns.find(wanted);
+    if (found == columns.end())
+        throw std::out_of_range(fmt::format("training {} has no column '{}'", name, wanted));
+    return found->second;
+}
+
+TrainingResult training_from_json(const std::string& text, const std::string& where) {
+    const auto json = parse_json(text, where);
+    try {
+        TrainingResult out{json.at("name"), json.at("machine"), json.at("version"), json.at("values"), {}};
+        for (const auto& [name, numbers] : json.at("columns").items())
+            for (const auto& number : numbers)
+                out.columns[name].push_back(number.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                                             : number.get<double>());
+        return out;
+    } catch (const nlohmann::json::exception&) {
+        refuse(where, "is not the result of a training");
+    }
+}
+
+std::string to_json(const TrainingResult& result) {
+    using nlohmann::json;
+    const auto lines = [](const auto& map) {
+        std::string out;
+        for (const auto& [name, value] : map)
+            out += fmt::format("{}\n  {}: {}", out.empty() ? "" : ",", json(name).dump(), json(value).dump());
+        return out;
+    };
+    return fmt::format(
+        "{{\n \"name\": {},\n \"machine\": {},\n \"version\": {},\n \"values\": {{{}\n }},\n \"columns\": {{{}\n }}\n}}\n",
+        json(result.name).dump(), json(result.machine).dump(), json(result.version).dump(),
+        lines(result.values), lines(result.columns));
+}
+
+TrainingResults::TrainingResults(std::vector<TrainingResult> results) : results_(std::move(results)) {
+    std::sort(results_.begin(), results_.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+}
+
+const TrainingResult* TrainingResults::find(std::string_view name) const {
+    const auto found =
+        std::find_if(results_.begin(), results_.end(), [&](const auto& r) { return r.name == name; });
+    return found == results_.end() ? nullptr : &*found;
+}
+
+std::vector<const TrainingResult*> TrainingResults::of(std::string_view series) const {
+    std::vector<const TrainingResult*> out;
+    for (const int seed : training_seeds) {
+        const auto* const result = find(fmt::format("{}-{}", series, seed));
+        if (result == nullptr) return {};
+        out.push_back(result);
+    }
+    return out;
+}
+
+bool TrainingResults::have(const std::vector<std::string>& series) const {
+    return std::none_of(series.begin(), series.end(), [&](const auto& name) { return of(name).empty(); });
+}
+
+const TrainingResults& stored_trainings() {
+    static const TrainingResults all = [] {
+        std::vector<TrainingResult> out;
+        for (const auto& text : embedded_trainings())
+            out.push_back(training_from_json(text, "stored training"));
+        return TrainingResults(std::move(out));
+    }();
+    return all;
+}
+
+TrainingResults read_trainings(const std::filesystem::path& folder) {
+    std::vector<TrainingResult> out;
+    if (!std::filesystem::is_directory(folder)) return {};
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        if (entry.path().extension() == ".json")
+            out.push_back(training_from_json(read_text(entry.path()), entry.path().string()));
+    return TrainingResults(std::move(out));
+}
+
+}  // namespace spectra::claims

@@ -1,0 +1,89 @@
+#pragma once
+
+/// \file
+/// Trainings that claims rest on: which they are, and what they came to. Each takes a GPU half a minute to three, so that
+/// their results are stored (data/claims/trainings) and the claims are computed from these.
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace spectra::claims {
+
+/// A training, by the fields of `spectra train`.
+struct Training {
+    std::string name;  ///< "stability-edelta-42"
+    std::string task;  ///< "stability"
+    std::vector<std::pair<std::string, std::string>>
+        fields;          ///< {"architecture", "edelta"}, …, {"seed", "42"}
+    double seconds = 0;  ///< that it takes alone on an H200, roughly
+};
+
+/// A training for each of the papers' three seeds.
+struct Series {
+    std::string name;  ///< "stability-edelta"
+    std::string task;
+    std::vector<std::pair<std::string, std::string>> fields;  ///< all but the seed
+    double seconds = 0;                                       ///< of one of them
+    /// The trainings: "stability-edelta-42", …
+    std::vector<Training> trainings() const;
+};
+
+/// The seeds of the papers.
+inline constexpr int training_seeds[] = {42, 123, 456};
+
+/// All series, in the order in which they are run.
+const std::vector<Series>& training_series();
+
+/// What a training came to.
+struct TrainingResult {
+    std::string name;                      ///< of the training
+    std::string machine;                   ///< that ran it
+    std::string version;                   ///< of the program: "0.1.0 (61cac98)"
+    std::map<std::string, double> values;  ///< "final_val_loss", "norm_deviation", "seconds", …
+    /// Columns of its log, a value per row, and final diagnostics, a value per sublayer: "val_loss", "final_gate".
+    std::map<std::string, std::vector<double>> columns;
+
+    /// A value. Throws std::out_of_range with the training's name and the value's.
+    double at(const std::string& value) const;
+    /// A column, likewise.
+    const std::vector<double>& column(const std::string& name) const;
+};
+
+/// Reads a result. Throws std::invalid_argument, one line that begins with `where`.
+TrainingResult training_from_json(const std::string& text, const std::string& where);
+/// The same as JSON.
+std::string to_json(const TrainingResult& result);
+
+/// Results of trainings.
+class TrainingResults {
+public:
+    TrainingResults() = default;
+    explicit TrainingResults(std::vector<TrainingResult> results);
+
+    /// The result of that name, or null.
+    const TrainingResult* find(std::string_view name) const;
+    /// The results of a series, a result per seed. Empty if one is missing.
+    std::vector<const TrainingResult*> of(std::string_view series) const;
+    /// Whether all series of a list are there.
+    bool have(const std::vector<std::string>& series) const;
+    const std::vector<TrainingResult>& all() const { return results_; }
+
+private:
+    std::vector<TrainingResult> results_;
+};
+
+/// Those that were compiled into the program, data/claims/trainings of its sources.
+const TrainingResults& stored_trainings();
+/// Those of a folder's JSON files; none where there is no such folder.
+TrainingResults read_trainings(const std::filesystem::path& folder);
+
+/// \cond INTERNAL
+/// The files of data/claims/trainings (written by cmake/SpectraClaims.cmake).
+std::vector<std::string> embedded_trainings();
+/// \endcond
+
+}  // namespace spectra::claims
