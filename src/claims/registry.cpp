@@ -151,7 +151,7 @@ const std::vector<TrainedClaim>& trained_claims() {
         {"C94", edelta::exact_orthogonality,
          with({"stability"}, {"-jpmhc", "-jpmhc-exact", "-edelta-published"})},
         {"C95", edelta::norm_deviations, with({"stability"}, five)},
-        {"C96", edelta::norm_preservation, with({"stability"}, {"-edelta-published", "-jpmhc", "-gpt"})},
+        {"C96", edelta::norm_preservation, with({"stability"}, {"-edelta-published", "-jpmhc-exact", "-gpt"})},
         {"C97", edelta::smoothness, with({"stability"}, {"-edelta-published", "-ddl-published", "-gpt"})},
         {"C103", edelta::near_pi_losses, with({"near-pi-single", "near-pi-multi"}, causal)},
         {"C104", edelta::bistochastic_near_pi,

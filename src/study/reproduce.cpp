@@ -50,11 +50,13 @@ void compute(ClaimRow& row, const std::function<claims::Outcome()>& computation)
     row.seconds = seconds_since(began);
 }
 
-void record(const ClaimRow& row, const ReproduceRequest& request) {
+void record(const ClaimRow& row, const ReproduceRequest& request, const claims::TrainingResults& results) {
     Claim claim = row.claim;
     claim.quick = true;
     claim.numbers = row.outcome->numbers;
     claim.machine = request.machine;
+    for (const auto& trained : claims::trained_claims())
+        if (trained.id == claim.id) claim.machine = results.of(trained.series.front()).front()->machine;
     claim.version = program_version();
     claims::write(claim, *request.record);
 }
@@ -115,7 +117,7 @@ report::ClaimsReport reproduce(const ReproduceRequest& request, Observer& observ
         if (const auto found = computation(claim.id, results)) {
             if (request.record) row.disagreements.clear();
             compute(row, found);
-            if (request.record && row.outcome) record(row, request);
+            if (request.record && row.outcome) record(row, request, results);
         }
         out.rows.push_back(std::move(row));
     }

@@ -34,7 +34,8 @@ struct Options {
 template <class Request>
 void parse(Words words) {
     static Options<Request> options;
-    auto& [request, app] = options;
+    auto& request = options.request;
+    auto& app = options.app;
     request = Request{};
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     try {

@@ -22,7 +22,7 @@ class _Attention(nn.Module):
                    for part in self.c_attn(hidden_states).split(width, dim=2))
         scores = q @ k.transpose(-1, -2) / (width // self.heads) ** 0.5
         if self.causal:
-            scores = scores.masked_fill(torch.ones(tokens, tokens, dtype=torch.bool).triu(1), float("-inf"))
+            scores = scores.masked_fill(torch.ones(tokens, tokens, dtype=torch.bool, device=scores.device).triu(1), float("-inf"))
         if attention_mask is not None:
             scores = scores + attention_mask
         out = scores.softmax(-1) @ v

@@ -54,7 +54,7 @@ class Captured:
             stream = torch.cuda.Stream()
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):
-                forward = self._warm_up(lambda: self._made(measured, open_))
+                forward = self._warm_up(measured)
             torch.cuda.current_stream().wait_stream(stream)
             pool = torch.cuda.graph_pool_handle()
 
@@ -80,23 +80,24 @@ class Captured:
         stack = open_.enter_context(measured.stack(0))
         return products_between(stack, stack.states(), measured.selections(stack), 0, stack.depth)
 
-    def _warm_up(self, make: Callable[[], Products]) -> bool:
+    def _warm_up(self, measured: Any) -> bool:
         """Runs everything, as a capture wants it; whether Jv comes forwards, which takes fewer operations where a model
         can be differentiated so."""
         rows = self._plan.how.probing.probes
         forward = True
         for turn in range(3):
-            products = make()
-            self._u = torch.ones(rows, products.outputs, dtype=torch.float64, device=products.x.device)
-            self._v = torch.ones(rows, products.inputs, dtype=torch.float64, device=products.x.device)
-            products.pull(self._u)
-            try:
-                products.start_push(forward)
-                products.push(self._v)
-            except ValueError:
-                if turn > 0:
-                    raise
-                forward = False
+            with contextlib.ExitStack() as open_:
+                products = self._made(measured, open_)
+                self._u = torch.ones(rows, products.outputs, dtype=torch.float64, device=products.x.device)
+                self._v = torch.ones(rows, products.inputs, dtype=torch.float64, device=products.x.device)
+                products.pull(self._u)
+                try:
+                    products.start_push(forward)
+                    products.push(self._v)
+                except ValueError:
+                    if turn > 0:
+                        raise
+                    forward = False
         return forward
 
     def unchanged(self) -> bool:
