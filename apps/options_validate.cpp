@@ -63,6 +63,10 @@ void add_measurement_options(CLI::App& app, ValidateRequest& r) {
             if (text != "none" && text != "auto") r.aligned = static_cast<int>(to_integer(name, text, 0, 1 << 20));
         });
     add.number("--explain", "X", "0.02", "W1 over the root mean square at which a prediction explains", r.explain);
+    add.integer("--triplets", "R", "0",
+                "store the R largest triplets of every branch at the first input: spectra --model RESULT.h5 then repeats "
+                "the prediction without the model",
+                r.triplets, 0, 1 << 20);
     add.choice("--device", "auto", "where the model runs", r.device, {"auto", "cpu", "cuda"});
     add.choice("--precision", "f64", "of the model: f64 converts it, f32 leaves it as it is", r.precision,
                {"f64", "f32"});

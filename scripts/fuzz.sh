@@ -23,7 +23,7 @@ shift $((OPTIND - 1))
 targets=("$@")
 if ((${#targets[@]} == 0)); then
     targets=(require omega script_scan matrix_text npy toml model layout_map shard_index gguf safetensors pickle torch_file
-        command_line hdf5_mixers resume result_file)
+        command_line hdf5_mixers network_file resume result_file)
 fi
 
 compiler=()
@@ -54,7 +54,7 @@ seeds_of() {
 length_of() {
     case $1 in
         require | omega) echo 256 ;;
-        command_line | script_scan | matrix_text | toml | model | layout_map | shard_index | hdf5_mixers) echo 1024 ;;
+        command_line | script_scan | matrix_text | toml | model | layout_map | shard_index | hdf5_mixers | network_file) echo 1024 ;;
         npy | gguf | pickle | safetensors | torch_file) echo 4096 ;;
         *) echo 16384 ;;
     esac

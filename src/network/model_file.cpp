@@ -2,8 +2,10 @@
 
 #include "base/refuse.hpp"
 #include "base/text.hpp"
+#include "h5/file.hpp"
 #include "network/from_json.hpp"
 #include "network/mean_field.hpp"
+#include "network/network_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -348,7 +350,14 @@ Network model_from_json(const json& value, const std::string& where) {
 
 Network read_model(const std::filesystem::path& path) {
     const std::string where = path.string();
-    Network network = model_from_json(parse_json(read_text(path), where), where);
+    const auto read = [&] {
+        if (!h5::is_hdf5(path)) return model_from_json(parse_json(read_text(path), where), where);
+        const auto file = h5::File::open_read(path);
+        if (!file.is_group(stored_network))
+            refuse(where, "holds no network; a validation stores one if it is asked for triplets");
+        return read_network(file, stored_network, where);
+    };
+    Network network = read();
     network.mixer_name = path.filename().string();
     return network;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Reads a whole network from a JSON file.
+/// Reads a whole network from a file.
 
 #include "network/network.hpp"
 
@@ -27,6 +27,8 @@ namespace spectra {
 ///     activation         sigma_w2 per layer; law: an activation's name, with preactivation_variance per
 ///                        layer (omitted: propagated from 1 at the input, see mean_field.hpp);
 ///                        or law: bernoulli, with probability
+///
+/// A result file of `spectra validate` is read too, if it stores the model's triplets (network_file.hpp).
 ///
 /// The network is checked; mixer_name is the file's name, title stays empty.
 /// Throws std::invalid_argument, one line with file and key.

@@ -1,6 +1,7 @@
 #include "report/validation_report.hpp"
 
 #include "h5/file.hpp"
+#include "network/network_file.hpp"
 #include "spectrum/metrics.hpp"
 #include "report/json_number.hpp"
 #include "report/page.hpp"
@@ -106,6 +107,7 @@ void write_alignment(h5::File& file, const Alignment& alignment) {
     write_column(file, "alignment/distance_errors", rows, [](const auto& p) { return p.error; });
     write_column(file, "alignment/largest", rows, [](const auto& p) { return p.metrics.largest; });
     report::write_matrices(file, group + "/overlaps", {alignment.overlaps});
+    if (alignment.network) write_network(file, stored_network, *alignment.network);
     if (!alignment.theory) return;
     file.write_attribute(group, "theory_distance", alignment.theory->distance);
     file.write_attribute(group, "theory_certified", static_cast<int>(alignment.theory->certificate.certified));

@@ -64,6 +64,7 @@ void add_alignment(const ValidateRequest& r, Validation& v, Observer& observer) 
     validation::AlignmentOptions options;
     options.explain = r.explain.value_or(options.explain);
     options.rank = r.aligned;
+    options.stored = r.triplets;
     options.seed = r.seed;
     options.threads = r.threads.value_or(0);
     int shown = -1;

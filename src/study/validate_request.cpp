@@ -30,6 +30,8 @@ void check_conflicts(const ValidateRequest& r) {
         refuse("`at` zero cannot be combined with `input` or `inputs`: zero is one input");
     if (r.input && !r.shape.empty())
         refuse("`input` cannot be combined with `shape`: one gives what the other draws");
+    if (r.triplets > 0 && !r.alignment)
+        refuse("`triplets` cannot be combined with `aligned` none: they are what is looked at");
     const auto& names = layouts::layout_names();
     if (r.layout && !r.layout->ends_with(".json") && std::find(names.begin(), names.end(), *r.layout) == names.end())
         throw std::invalid_argument(

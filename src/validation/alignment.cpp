@@ -190,6 +190,7 @@ Alignment align(const std::vector<layouts::Measurement>& measurements, const Spe
         std::sort(values.begin(), values.end());
         return values;
     }());
+    if (options.stored > 0) result.network = aligned_network(measurements.front(), options.stored);
     if (found > 0) result.theory = solved(measurements.front(), found, first, options);
     return result;
 }

@@ -41,6 +41,7 @@ struct Alignment {
     /// (l, k), l > k: how much of what branch k writes along its kept vectors is read along those of branch l,
     /// ‖V_lᵀU_k‖²/r: r/width by chance, 1 if they are the same. At the first input.
     Eigen::MatrixXd overlaps;
+    std::optional<Network> network;  ///< at the first input, with as many triplets as were to be stored
 
     /// The prediction at the rank, or the last that was tried.
     const AlignedPrediction& best() const { return by_rank.back(); }
@@ -50,6 +51,7 @@ struct Alignment {
 struct AlignmentOptions {
     double explain = 0.02;           ///< W1 over the root mean square
     std::optional<int> rank;         ///< only this one; none: the smallest that explains
+    int stored = 0;                  ///< triplets of every branch of the network to be stored; 0: no network
     bool theory = true;              ///< also solve the equation at the rank found
     std::uint64_t seed = 1;          ///< of the draws
     int threads = 0;                 ///< 0: all
