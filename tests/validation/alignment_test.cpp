@@ -53,7 +53,9 @@ TEST(Alignment, EverythingKeptIsTheMeasurement) {
     for (const bool mix : {true, false}) {
         const auto m = measured_stack(identities(3), 12, 0.5, mix, 5, 0, 1);
         const int all = mix ? 12 : 24;
-        const Alignment a = align({m}, law_of(m), {.rank = all, .theory = false});
+        const Alignment a = align({m}, law_of(m), {.rank = all, .stored = 3, .theory = false});
+        ASSERT_TRUE(a.network);
+        EXPECT_EQ(std::get<AlignedBranch>(a.network->branch).kept.front().count(), 3) << "what was to be stored";
         EXPECT_EQ(a.best().rank, all);
         EXPECT_LT(a.best().distance, 1e-10);
         EXPECT_NEAR(a.best().metrics.largest, m.singular_values.front(), 1e-8 * m.singular_values.front());
