@@ -304,7 +304,7 @@ TEST(Trainer, ReflectionLogsWhatItLearns) {
 // A checkpoint of a version without some diagnostics: its rows have NaN there.
 TEST(Trainer, RowsOfOlderCheckpointsAreKept) {
     const spectra::testing::TemporaryFolder folder;
-    const auto data = little("stability", 24);
+    const auto data = little("copy", 24);
     auto options = small_run("gpt");
     options.checkpoint = folder.path() / "run.ckpt";
     options.stop_after = 4;
