@@ -72,7 +72,10 @@ Drawing draw_generators(const FigureRequest& request, Observer& observer) {
         }
         const auto label = fmt::format("n = {}", n);
         add_dotted(gaps, line(label, k, counts, values));
-        add_dotted(times, line(label, k, sets, seconds));
+        auto points = line(label, k, sets, seconds);
+        points.mark = plot::Mark::points;
+        points.width = 9;
+        times.series.push_back(std::move(points));
     }
     frame_x(gaps, "permutations K", plot::Scale::whole);
     frame_y(gaps, "largest gap 1 − |λ₂|", plot::Scale::linear);

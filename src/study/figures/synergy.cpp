@@ -111,12 +111,14 @@ Drawing draw_synergy(const FigureRequest& request, Observer&) {
     for (std::size_t k = 1; k < groups.size(); ++k)
         drawing.numbers.emplace_back(fmt::format("gain, {}", groups[k].name), base - groups[k].mean());
     drawing.numbers.emplace_back("synergy S", synergy);
-    drawing.numbers.emplace_back("standard error of S", error);
+    if (!std::isnan(error)) drawing.numbers.emplace_back("standard error of S", error);
     drawing.remarks.push_back(verdict(synergy, error));
 
     add_framed(drawing, std::move(curves), "step", "validation loss", plot::Scale::logarithmic);
-    add_framed(drawing, std::move(ends), "1 base, 2 mHC only, 3 DDL only, 4 both", "final validation loss",
+    add_framed(drawing, std::move(ends), "base, mHC, DDL, both", "final validation loss",
                plot::Scale::linear);
+    drawing.figure.panels.back().x.min = 0.5;
+    drawing.figure.panels.back().x.max = 4.5;
     drawing.figure.title =
         fmt::format("{}: synergy of gate and Delta update S = {:.3g}", runs.front().task, synergy);
     drawing.figure.columns = 2;

@@ -29,7 +29,7 @@ void add_evolution(plot::Panel& panel, const TrainedRun& run, const Along& along
         low.push_back(least);
         high.push_back(most);
     }
-    if (with_range) {
+    if (with_range && along.places > 1) {
         plot::Series band;
         band.label = "range over sublayers";
         band.mark = plot::Mark::band;
