@@ -355,8 +355,8 @@ double defect_on_rows(const SequenceFunction& whole, const Tensor& start, int64_
 layouts::Measurement measure(Transformer& model, const Tensor& input, const MeasureOptions& options) {
     if (model.config().post_norm)
         throw std::invalid_argument(
-            "its norms come after the sums, so that they stand in the skip connections, which no mixer describes; with "
-            "`token` all the Jacobian of the whole model is measured");
+            "norms after the sums stand in the skip connections, which no mixer describes: a post-norm model is measured as a "
+            "whole, with `token` all");
     const Widened widened(model, options.double_precision);
     const WithoutParameters fixed(model);
     const auto start = embedded(model, input);
