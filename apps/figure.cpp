@@ -31,6 +31,7 @@ Json to_json(const study::DrawnFigure& drawn) {
     object["uncertified"] = drawing.uncertified;
     object["numbers"] = Json::object();
     for (const auto& [key, value] : drawing.numbers) object["numbers"][key] = report::number(value);
+    object["remarks"] = drawing.remarks;
     object["series"] = Json::array();
     for (std::size_t k = 0; k < drawing.figure.panels.size(); ++k)
         for (const auto& series : study::series_names(drawing.figure.panels[k]))
@@ -80,7 +81,9 @@ int figure(const study::FigureRequest& request, const study::Invocation& invocat
     if (request.json)
         print_json(Json{{"figures", std::move(figures)}});
     else if (request.name == "all" && request.files.empty() && !request.quiet)
-        print("\ntraining is left out: it needs files that spectra train wrote, after the word all\n");
+        print(
+            "\ntraining is left out: it needs files that spectra train wrote, after the word all; so does synergy, by its "
+            "own name\n");
     return uncertified || undrawn ? not_finished : done;
 }
 

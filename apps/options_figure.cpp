@@ -46,7 +46,7 @@ void add_options(CLI::App& app, FigureRequest& r) {
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
     app.add_option("NAME", r.name, fmt::format("{}, or all", fmt::join(names, ", ")))
         ->type_name("[NAME]");
-    app.add_option("FILES", r.files, "training, rank: files that spectra train wrote")
+    app.add_option("FILES", r.files, "training, synergy, rank: files that spectra train wrote")
         ->type_name("[FILE.h5…]");
 
     constexpr const char* own = "the figure's own";

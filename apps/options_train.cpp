@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <stdexcept>
 
 namespace spectra::cli {
@@ -16,8 +17,9 @@ namespace spectra::cli {
 namespace {
 
 // The Torch program's own lists; a test compares them.
-const std::vector<std::string> architectures{"gpt",           "ddl", "mhc", "mhc-lite", "jpmhc",    "edelta",
-                                             "edelta-stream", "shc", "hc",  "mgt",      "recursive"};
+const std::vector<std::string> architectures{
+    "gpt",           "post-ln",       "ddl", "delta", "mhc", "mhc-lite", "jpmhc",   "edelta",
+    "edelta-cayley", "edelta-stream", "shc", "hc",    "mgt", "mgt-mhc",  "mgt-ddl", "recursive"};
 const std::vector<std::string> mixers{"identity",      "hyper",           "bistochastic", "permutation",
                                       "cayley",        "orthogonal",      "rotation",     "householder",
                                       "cayley-hybrid", "spectral-sphere", "grassmann"};
@@ -53,7 +55,16 @@ void add_model_options(CLI::App& app, TrainRequest& r) {
     add.choice("--mappings", "dynamic",
                "hyper-connections' mixer, pre and post: from the input, or static parameters", r.mappings,
                {"dynamic", "static"});
-    add.number("--gate-weight", "λ", "0.1; reflection 0.5", "weight of 4γ(1-γ) for each gate", r.gate_weight);
+    add.choice("--norm", "pre; post-ln, mgt-mhc, mgt-ddl: post",
+               "gpt, post-ln, mgt…: LayerNorm before the branch, or after the sum", r.norm, {"pre", "post"});
+    add.flag("--value-injection", "ddl: also writes, (I - βkkᵀ)x + βkv with a learned v", r.value_injection);
+    add.number("--beta-scale", "λ", "1", "mgt, mgt-ddl: β = λ tanh(xW + b) + ε", r.beta_scale);
+    add.number("--beta-offset", "ε", "0.01", "mgt, mgt-ddl: ε", r.beta_offset, true);
+    add.number("--gate-weight", "λ", "0.1; reflection 0.5", "weight of the gates' regulariser",
+               r.gate_weight);
+    add.choice("--gate-regulariser", "quadratic",
+               "of gates γ: 4γ(1-γ), its square, sin πγ, entropy in bits, or 1-(2γ-1)⁴", r.gate_regulariser,
+               {"quadratic", "quartic", "sine", "entropy", "flat"});
     add.number("--gate-bias", "b", "0; reflection -1.5", "where gates start: γ = sigmoid(b)", r.gate_bias, true);
     add.integer("--sinkhorn-iterations", "T", "20", "bistochastic: sweeps; 0: to tolerance",
                 r.sinkhorn_iterations, 0);
@@ -61,6 +72,22 @@ void add_model_options(CLI::App& app, TrainRequest& r) {
                {"direct", "gauss-seidel", "unrolled"});
     add.integer("--cayley-iterations", "s", "2", "cayley: steps; 0: exact", r.cayley_iterations, 0, 1000);
     add.number("--cayley-step", "α", "0.1", "cayley: step", r.cayley_step);
+    add.number("--sinkhorn-clamp", "c", "0: none", "bistochastic: logits are clamped to ±c (JPmHC: 10)",
+               r.sinkhorn_clamp);
+    add("--temperature", "τ", "1",
+        "bistochastic, permutation, jpmhc's softmax routes: logits are divided by it",
+        [&r](const auto& name, const auto& text) {
+            const double typed = to_number(name, text);
+            if (!(typed > 0)) throw std::invalid_argument(fmt::format("{} {}: must be > 0", name, text));
+            r.temperature = typed;
+        });
+    add.integer("--permutations", "K", "all n!", "permutation, mhc-lite: number of permutations mixed",
+                r.permutations, 1, 10000);
+    add.choice(
+        "--permutation-basis", "published",
+        "which K: the identity, transpositions, shifts and random ones as in JPmHC, or the set of largest "
+        "spectral gap (spectra figure generators)",
+        r.permutation_basis, {"published", "optimal"});
 }
 
 void add_data_options(CLI::App& app, TrainRequest& r) {
@@ -83,9 +110,11 @@ void add_training_options(CLI::App& app, TrainRequest& r) {
     add.integer("--batch", "B", "64; reflection 32", "sequences per batch", r.batch, 1);
     add.integer("--accumulate", "K", "1", "batches averaged per step", r.accumulate, 1,
                 1 << 16);
-    add.choice("--optimiser", "adamw", "update rule", r.optimiser, {"adamw", "adam-atan2"});
-    add.choice("--schedule", "cosine; reflection constant", "learning rate after the warm-up", r.schedule,
-               {"cosine", "steps", "constant"});
+    add.choice("--optimiser", "adamw", "update rule", r.optimiser, {"adamw", "adam-atan2", "signsgd"});
+    add.choice(
+        "--schedule", "cosine; reflection constant",
+        "learning rate after the warm-up; late-drops: 0.316 of --lr from 80 % of the steps on, 0.1 from 90 %",
+        r.schedule, {"cosine", "steps", "late-drops", "constant"});
     add.number("--lr", "η", "1e-3", "learning rate at its peak", r.rate);
     add.number("--lr-floor", "η", "a tenth of --lr", "learning rate at the end", r.floor);
     add.integer("--warm-up", "K", "100; reflection 0", "steps of linear warm-up", r.warm_up, 0);
@@ -133,6 +162,44 @@ void add_options(CLI::App& app, TrainRequest& r) {
     add_output_options(app, r);
 }
 
+namespace {
+
+/// Options that only some models have.
+void check_applies(const TrainRequest& r) {
+    const std::string architecture = r.architecture.value_or(r.mixer ? "mixer" : "gpt");
+    const std::string family = architecture == "mhc"        ? "bistochastic"
+                               : architecture == "mhc-lite" ? "permutation"
+                                                            : r.mixer.value_or("");
+    const auto only = [&](bool given, const std::string& option, const std::vector<std::string>& models,
+                          const std::vector<std::string>& families = {}) {
+        const auto has = [](const auto& list, const auto& name) {
+            return std::find(list.begin(), list.end(), name) != list.end();
+        };
+        if (!given || has(models, architecture) || has(families, family)) return;
+        auto all = models;
+        for (const auto& name : families) all.push_back("--mixer " + name);
+        throw std::invalid_argument(fmt::format("train: {} does not apply to {}; only to {}", option,
+                                                r.mixer ? *r.mixer + " mixers" : architecture,
+                                                fmt::join(all, ", ")));
+    };
+    only(r.norm.has_value(), "--norm", {"gpt", "post-ln", "mgt", "mgt-mhc", "mgt-ddl"});
+    only(r.value_injection, "--value-injection", {"ddl"});
+    only(r.beta_scale.has_value(), "--beta-scale", {"mgt", "mgt-ddl"});
+    only(r.beta_offset.has_value(), "--beta-offset", {"mgt", "mgt-ddl"});
+    only(r.gate_regulariser.has_value(), "--gate-regulariser", {"edelta", "edelta-stream"},
+         {"cayley-hybrid"});
+    only(r.sinkhorn_clamp.has_value(), "--sinkhorn-clamp", {"mhc"}, {"bistochastic"});
+    only(r.temperature.has_value(), "--temperature", {"mhc", "mhc-lite", "jpmhc"},
+         {"bistochastic", "permutation"});
+    only(r.permutations.has_value(), "--permutations", {"mhc-lite"}, {"permutation"});
+    if (r.permutation_basis && !r.permutations)
+        throw std::invalid_argument("train: --permutation-basis requires --permutations K");
+    if (r.task == "reflection" && r.value_injection)
+        throw std::invalid_argument("train: --value-injection does not apply to the task reflection");
+}
+
+}  // namespace
+
 void check_conflicts(const TrainRequest& r) {
     if (r.task.empty())
         throw std::invalid_argument(
@@ -150,6 +217,7 @@ void check_conflicts(const TrainRequest& r) {
         refuse(fmt::format("reflection --architecture {}: must be ddl, jpmhc or edelta", *r.architecture));
     if (reflection && !r.architecture)
         refuse("reflection: requires --architecture ddl, jpmhc or edelta");
+    check_applies(r);
     if (r.task == "text" && !r.text) refuse("text: no file given; use --text FILE");
     if (r.task != "text" && (r.text || r.context))
         refuse("--text and --context only apply to the task text");

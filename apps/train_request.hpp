@@ -26,6 +26,10 @@ struct TrainRequest {
     std::optional<int> sinkhorn_iterations, cayley_iterations;
     std::string sinkhorn_backward = "direct";
     std::optional<double> cayley_step;
+    std::optional<double> sinkhorn_clamp, temperature, beta_scale, beta_offset;
+    std::optional<int> permutations;
+    std::optional<std::string> permutation_basis, gate_regulariser, norm;
+    bool value_injection = false;
     bool recompute = false;
 
     int steps = 2000;

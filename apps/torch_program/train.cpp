@@ -43,7 +43,7 @@ ModelConfig model_config(const TrainRequest& r) {
     m.static_mappings = r.mappings == "static";
     if (m.static_mappings && !has_hyper_connections(architecture))
         throw std::invalid_argument(fmt::format(
-            "--mappings static: {} makes its mappings from the input; only applies to mhc, mhc-lite, shc, hc, "
+            "--mappings static: {} makes its mappings from the input; only applies to delta, mhc, mhc-lite, shc, hc, "
             "recursive and --mixer",
             architecture));
     m.checkpoint_blocks = r.recompute;
@@ -53,6 +53,15 @@ ModelConfig model_config(const TrainRequest& r) {
     o.sinkhorn_backward = sinkhorn_backward(r.sinkhorn_backward);
     o.cayley_iterations = r.cayley_iterations.value_or(o.cayley_iterations);
     o.cayley_step = r.cayley_step.value_or(o.cayley_step);
+    o.sinkhorn_clamp = r.sinkhorn_clamp.value_or(o.sinkhorn_clamp);
+    o.temperature = r.temperature.value_or(o.temperature);
+    o.permutations = r.permutations.value_or(o.permutations);
+    if (r.permutation_basis) o.basis = permutation_basis(*r.permutation_basis);
+    if (r.gate_regulariser) o.regulariser = gate_regulariser(*r.gate_regulariser);
+    if (r.norm) m.post_norm = *r.norm == "post";
+    m.value_injection = r.value_injection;
+    m.beta_scale = r.beta_scale.value_or(m.beta_scale);
+    m.beta_offset = r.beta_offset.value_or(m.beta_offset);
     return m;
 }
 
@@ -102,9 +111,10 @@ TrainOptions train_options(const TrainRequest& r) {
 
     auto& s = o.schedule;
     const auto shape = r.schedule.value_or(reflection ? "constant" : "cosine");
-    s.shape = shape == "cosine"  ? Schedule::Shape::cosine
-              : shape == "steps" ? Schedule::Shape::steps
-                                 : Schedule::Shape::constant;
+    s.shape = shape == "cosine"       ? Schedule::Shape::cosine
+              : shape == "steps"      ? Schedule::Shape::steps
+              : shape == "late-drops" ? Schedule::Shape::late_drops
+                                      : Schedule::Shape::constant;
     s.peak = r.rate.value_or(1e-3);
     s.floor = r.floor.value_or(s.peak / 10);
     s.warm_up = r.warm_up.value_or(reflection ? 0 : 100);
@@ -112,8 +122,10 @@ TrainOptions train_options(const TrainRequest& r) {
     s.every = std::max(1, r.steps / 4);
 
     auto& a = o.optimiser;
-    a.rule = r.optimiser.value_or("adamw") == "adamw" ? OptimiserOptions::Rule::adamw
-                                                      : OptimiserOptions::Rule::adam_atan2;
+    const auto rule = r.optimiser.value_or("adamw");
+    a.rule = rule == "adamw"     ? OptimiserOptions::Rule::adamw
+             : rule == "signsgd" ? OptimiserOptions::Rule::sign_sgd
+                                 : OptimiserOptions::Rule::adam_atan2;
     a.weight_decay = r.weight_decay.value_or(reflection ? 0.01 : 0.1);
     a.decay_vectors = reflection;
     if (reflection) a.beta2 = 0.999;

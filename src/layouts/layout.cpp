@@ -118,6 +118,11 @@ Connection read_hybrid(const Weights& weights, const std::string& name, const In
     set_width(weights, key, channels, static_cast<int>(n), stack);
     const VectorXd x = input.at(channels, number);
     const auto made = [&](const char* net, Index rows) { return generator(weights, name + net, x, rows); };
+    if (!weights.has(name + ".gate_net.weight")) {
+        VectorXd raw(2 * n + 1);
+        raw << made(".u_net", n), made(".v_net", n), made(".beta_net", 1);
+        return {name, mixers::mixer_of("rotation", raw, static_cast<int>(n)), {}, {}};
+    }
     const double beta = mixers::softplus(made(".beta_net", 1)(0));
     const double gate = mixers::sigmoid(linear(weights, name + ".gate_net", x, 1)(0));
     return {name, mixers::hybrid(made(".u_net", n), made(".v_net", n), beta, made(".k_net", n), gate), {}, {}};
@@ -148,7 +153,8 @@ Connection read_stream_hybrid(const Weights& weights, const std::string& name, c
 }
 
 Connection read_jpmhc(const Weights& weights, const std::string& name, const InputPoint& input,
-                      std::size_t number, std::optional<int> iterations, double step, Stack& stack) {
+                      std::size_t number, std::optional<int> iterations, double step, Stack& stack,
+                      double temperature) {
     const auto key = name + ".fused_proj.weight";
     const Index channels = columns_of(weights, key), size = rows_of(weights, key);
     const int n = static_cast<int>(std::lround(std::sqrt(static_cast<double>(size) / 3)));
@@ -156,12 +162,34 @@ Connection read_jpmhc(const Weights& weights, const std::string& name, const Inp
     set_width(weights, key, channels, n, stack);
     const VectorXd x = input.at(channels, number);
     const VectorXd raw = linear(weights, name + ".fused_proj", layer_norm(weights, name + ".norm", x), size);
-    const auto routes = softmax_routes(raw.head(Index{2} * n * n), n);
+    const auto routes = softmax_routes(raw.head(Index{2} * n * n) / temperature, n);
     mixers::RawOptions options;
     options.cayley_iterations = iterations;
     options.cayley_step = step;
     return {name, mixers::mixer_of("cayley", raw.tail(Index{n} * n), n, options), routes.pre, routes.post};
 }
+
+namespace {
+
+/// Entries above the diagonal of a skew of sHC, whose raw numbers are two such skews and n − 1 logits.
+Index sphere_skews(const Weights& weights, const std::string& name, const HyperNumbers& h) {
+    const Index n = h.streams, skews = (n - 1) * (n - 2) / 2;
+    if (h.raw.size() != 2 * skews + n - 1)
+        weights.refuse(weights.at(name + ".b_res"),
+                       fmt::format("does not have the size of a spectral-sphere mixer of {} streams", n));
+    return skews;
+}
+
+/// sHC: γ tanh of the skews of U and V; Σ's logits as they are.
+void gate_rotations(const Weights& weights, const std::string& name, HyperNumbers& h) {
+    if (!weights.has(name + ".gamma_u")) return;
+    const Index skews = sphere_skews(weights, name, h);
+    h.raw.head(skews) = weights.scalar(name + ".gamma_u") * h.raw.head(skews).array().tanh();
+    h.raw.segment(skews, skews) =
+        weights.scalar(name + ".gamma_v") * h.raw.segment(skews, skews).array().tanh();
+}
+
+}  // namespace
 
 HyperNumbers read_hyper(const Weights& weights, const std::string& name, const InputPoint& input,
                         std::size_t number, bool tanh, Stack& stack) {
@@ -170,8 +198,9 @@ HyperNumbers read_hyper(const Weights& weights, const std::string& name, const I
     if (!weights.has(key)) {  // static mappings
         h.pre = weights.numbers(name + ".b_pre");
         h.streams = static_cast<int>(h.pre.size());
-        h.post = weights.numbers(name + ".b_post", h.streams);
+        if (weights.has(name + ".b_post")) h.post = weights.numbers(name + ".b_post", h.streams);
         if (weights.has(name + ".b_res")) h.raw = weights.numbers(name + ".b_res");
+        gate_rotations(weights, name, h);
         stack.input = "every input";
         return h;
     }
@@ -185,13 +214,23 @@ HyperNumbers read_hyper(const Weights& weights, const std::string& name, const I
     const auto made = [&](const std::string& which) -> VectorXd {
         VectorXd dynamic = linear(weights, name + ".phi_" + which, seen);
         if (tanh) dynamic = dynamic.array().tanh();
+        if (which == "res" && weights.has(name + ".tau_u")) {
+            h.raw = dynamic;
+            const Index skews = sphere_skews(weights, name, h);
+            dynamic.head(skews) *= weights.scalar(name + ".tau_u");
+            dynamic.segment(skews, skews) *= weights.scalar(name + ".tau_v");
+            dynamic.tail(h.streams - 1) *= weights.scalar(name + ".tau_s");
+            return dynamic + weights.numbers(name + ".b_res", dynamic.size());
+        }
         return scaled(weights, name + ".alpha_" + which, dynamic, h.streams) +
                weights.numbers(name + ".b_" + which, dynamic.size());
     };
     h.pre = made("pre");
-    h.post = made("post");
+    const bool writes = weights.has(name + ".b_post");
+    if (writes) h.post = made("post");
     if (weights.has(name + ".phi_res.weight")) h.raw = made("res");
-    if (h.post.size() != h.streams)
+    gate_rotations(weights, name, h);
+    if (writes && h.post.size() != h.streams)
         weights.refuse(weights.at(name + ".phi_post.weight"), fmt::format("must have {} rows", h.streams));
     return h;
 }

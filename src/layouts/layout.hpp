@@ -62,20 +62,21 @@ Routes softmax_routes(const Eigen::VectorXd& raw, int streams);
 
 // Connections shared by EΔ's suite and the models of `spectra train`; `name` is the beginning of their keys.
 
-/// The hybrid from its generator networks; C follows from their weights.
+/// The hybrid from its generator networks, or without gate_net the rotation alone; C follows from their weights.
 Connection read_hybrid(const Weights& weights, const std::string& name, const InputPoint& input,
                        std::size_t number, Stack& stack);
 /// EΔ-stream's hybrid and its router, which reads the output of the mixer: F(r · AX), so that pre = Aᵀr.
 Connection read_stream_hybrid(const Weights& weights, const std::string& name, const InputPoint& input,
                               std::size_t number, Stack& stack);
-/// JPmHC with a Cayley map of this many iterations (none: exact).
+/// JPmHC with a Cayley map of this many iterations (none: exact), and logits of the routes over the temperature.
 Connection read_jpmhc(const Weights& weights, const std::string& name, const InputPoint& input,
-                      std::size_t number, std::optional<int> iterations, double step, Stack& stack);
+                      std::size_t number, std::optional<int> iterations, double step, Stack& stack,
+                      double temperature = 1);
 
 /// H̃ = α φ(RMSNorm x) + b for pre, post and the mixer's raw numbers, for mHC with the tensor names of EΔ's
-/// suite.
+/// suite. With gamma_u and gamma_v the raw numbers are those of sHC: skews γ tanh H̃, with τ in place of α.
 struct HyperNumbers {
-    Eigen::VectorXd pre, post, raw;  ///< raw is empty without phi_res
+    Eigen::VectorXd pre, post, raw;  ///< post is empty without b_post, raw without b_res
     int streams = 0;
 };
 /// `tanh`: applied to the dynamic part, as in hyper-connections.

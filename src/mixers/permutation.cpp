@@ -28,6 +28,38 @@ Permutation random_permutation(int n, random::Stream& stream) {
     return p;
 }
 
+/// Streams i and i + 1 exchanged.
+Permutation transposition(int n, std::size_t i) {
+    Permutation p = identity_permutation(n);
+    std::swap(p[i], p[i + 1]);
+    return p;
+}
+
+Permutation cyclic_shift(int n, int shift) {
+    Permutation p = identity_permutation(n);
+    for (int& image : p) image = (image + shift) % n;
+    return p;
+}
+
+/// Permutations up to a number of them, each once.
+class DistinctList {
+public:
+    explicit DistinctList(std::size_t size) : size_(size) {}
+    void add(Permutation p) {
+        if (list_.size() < size_ && seen_.insert(p).second) list_.push_back(std::move(p));
+    }
+    /// With random ones up to that number.
+    std::vector<Permutation> filled(int n, random::Stream& stream) {
+        while (list_.size() < size_) add(random_permutation(n, stream));
+        return list_;
+    }
+
+private:
+    std::size_t size_;
+    std::vector<Permutation> list_;
+    std::set<Permutation> seen_;
+};
+
 /// min(n!, limit)
 std::size_t factorial_up_to(int n, std::size_t limit) {
     std::size_t product = 1;
@@ -55,28 +87,26 @@ std::vector<Permutation> all_permutations(int n) {
 std::vector<Permutation> permutation_list(int n, int count, random::Stream& stream) {
     assert(n >= 1 && count >= 1);
     const auto wanted = static_cast<std::size_t>(count);
-    const std::size_t distinct = factorial_up_to(n, wanted);
-    std::vector<Permutation> list;
-    list.reserve(wanted);
-    std::set<Permutation> seen;
-    const auto add = [&](Permutation p) {
-        if (list.size() < distinct && seen.insert(p).second) list.push_back(std::move(p));
-    };
+    DistinctList list(factorial_up_to(n, wanted));
+    list.add(identity_permutation(n));
+    for (std::size_t i = 1; i < static_cast<std::size_t>(n); ++i) list.add(transposition(n, i - 1));
+    for (int shift = 1; shift < n; ++shift) list.add(cyclic_shift(n, shift));
+    auto all = list.filled(n, stream);
+    while (all.size() < wanted) all.push_back(random_permutation(n, stream));
+    return all;
+}
 
-    add(identity_permutation(n));
-    for (std::size_t i = 1; i < static_cast<std::size_t>(n); ++i) {
-        Permutation p = identity_permutation(n);
-        std::swap(p[i - 1], p[i]);
-        add(std::move(p));
-    }
-    for (int shift = 1; shift < n; ++shift) {
-        Permutation p = identity_permutation(n);
-        for (int& image : p) image = (image + shift) % n;
-        add(std::move(p));
-    }
-    while (list.size() < distinct) add(random_permutation(n, stream));
-    while (list.size() < wanted) list.push_back(random_permutation(n, stream));
-    return list;
+std::vector<Permutation> published_permutations(int n, int count) {
+    const auto wanted = static_cast<std::size_t>(count);
+    assert(n >= 1 && count >= 1 && factorial_up_to(n, wanted) == wanted);
+    DistinctList list(wanted);
+    list.add(identity_permutation(n));
+    for (std::size_t i = 0; i + 1 < static_cast<std::size_t>(n); i += 2) list.add(transposition(n, i));
+    list.add(cyclic_shift(n, 1));
+    list.add(cyclic_shift(n, n - 1));
+    constexpr std::uint64_t seed = 42;
+    random::Stream stream(seed, random::Purpose::mixer);
+    return list.filled(n, stream);
 }
 
 Eigen::VectorXd softmax(const Eigen::VectorXd& logits) {

@@ -22,6 +22,12 @@ Eigen::MatrixXd permutation_matrix(const Permutation& permutation);
 /// shift is the transposition, it appears once; beyond n! random repeats fill the list.
 std::vector<Permutation> permutation_list(int n, int count, random::Stream& stream);
 
+/// `count` permutations as appendix G.3 of the JPmHC paper lists them for n = 4 and K = 6: the identity, the
+/// transpositions of streams 2i and 2i + 1, the cyclic shifts by +1 and −1, then uniform random ones, which are the same
+/// in every run. The paper draws those with its library's generator at seed 42; these are drawn with this library's.
+/// They are distinct: count ≤ n!.
+std::vector<Permutation> published_permutations(int n, int count);
+
 /// All n! permutations of n streams in lexicographic order.
 std::vector<Permutation> all_permutations(int n);
 

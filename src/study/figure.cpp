@@ -41,9 +41,8 @@ const char* scale_name(plot::Scale scale) {
 }
 
 bool uses(const FigureKind& kind, const std::string& field) {
-    return field == "seed"
-               ? kind.name != "training"
-               : std::find(kind.fields.begin(), kind.fields.end(), field) != kind.fields.end();
+    return field == "seed" ? !kind.needs_files && kind.name != "generators"
+                           : std::find(kind.fields.begin(), kind.fields.end(), field) != kind.fields.end();
 }
 
 std::string fields_of(const FigureKind& kind) {
@@ -52,15 +51,16 @@ std::string fields_of(const FigureKind& kind) {
     return words.empty() ? "none of the network's" : words;
 }
 
-/// The requested figures; `all` includes the figure of trained models only if files were given.
+/// The requested figures; `all` includes the figure of trained models only if files were given, and never synergy, which
+/// takes certain ones.
 std::vector<FigureKind> chosen(const FigureRequest& request) {
     const bool all = request.name == "all";
     std::vector<FigureKind> kinds;
     std::vector<std::string> names{"all"};
     for (const auto& kind : figure_kinds()) {
         names.push_back(kind.name);
-        if (kind.name == request.name || (all && (kind.name != "training" || !request.files.empty())))
-            kinds.push_back(kind);
+        const bool with_all = !kind.needs_files || (kind.name == "training" && !request.files.empty());
+        if (kind.name == request.name || (all && with_all)) kinds.push_back(kind);
     }
     if (kinds.empty())
         throw std::invalid_argument(fmt::format("figure {}: no such figure{}", in_quotes(request.name),

@@ -70,12 +70,10 @@ void draw_unit(LegacyRandom& random, std::vector<double>& state) {
     for (double& v : state) v /= norm;
 }
 
-/// Repeats v ← Rv `steps` times; R turns each plane by θ. The other coordinates of a matrix product are exact
-/// anyway.
-void put_rotations(std::vector<double>& state, const std::vector<Plane>& planes, double angle,
+/// Repeats v ← Rv `steps` times; R turns each plane by the angle of cosine c and sine s. The other coordinates of a
+/// matrix product are exact anyway.
+void put_rotations(std::vector<double>& state, const std::vector<Plane>& planes, double c, double s,
                    std::int64_t steps, Rows rows) {
-    const double c = std::cos(angle);
-    const double s = std::sin(angle);
     for (std::int64_t t = 0; t < steps; ++t) {
         rows.x = put(state, rows.x);
         for (const auto& [i, j] : planes)
@@ -108,7 +106,8 @@ double gyroscope_floor(std::int64_t steps, std::int64_t dimension) {
     return (1 - square / d) / (d * static_cast<double>(steps));
 }
 
-Dataset make_near_pi(const TaskOptions& options, std::size_t plane_count, double angle) {
+/// c and s are the cosine and the sine of the angle.
+Dataset make_near_pi(const TaskOptions& options, std::size_t plane_count, double c, double s) {
     Dataset data = room_for(options.samples.value_or(1000), 500, 127, 64);
     data.noise_floor = 0;
     std::vector<Plane> planes;
@@ -116,7 +115,7 @@ Dataset make_near_pi(const TaskOptions& options, std::size_t plane_count, double
     std::vector<double> state(static_cast<std::size_t>(data.dimension));
     fill_from_two_streams(data, options.seed, [&](LegacyRandom& random, Rows rows) {
         draw_unit(random, state);
-        put_rotations(state, planes, angle, data.steps, rows);
+        put_rotations(state, planes, c, s, data.steps, rows);
     });
     return data;
 }
@@ -134,8 +133,8 @@ Dataset make_gyroscope(const TaskOptions& options) {
         const std::int64_t i = random.randint(0, data.dimension - 1);
         const std::int64_t j = random.randint(i + 1, data.dimension);
         if (rows.x != nullptr)
-            put_rotations(state, {{static_cast<std::size_t>(i), static_cast<std::size_t>(j)}}, angle,
-                          data.steps, rows);
+            put_rotations(state, {{static_cast<std::size_t>(i), static_cast<std::size_t>(j)}},
+                          std::cos(angle), std::sin(angle), data.steps, rows);
     });
     return data;
 }
@@ -160,11 +159,15 @@ Dataset make_stability(const TaskOptions& options) {
 }
 
 Dataset make_near_pi_single(const TaskOptions& options) {
-    return make_near_pi(options, 1, 3.10);
+    return make_near_pi(options, 1, std::cos(3.10), std::sin(3.10));
 }
 
 Dataset make_near_pi_multi(const TaskOptions& options) {
-    return make_near_pi(options, 32, 3.14);
+    return make_near_pi(options, 32, std::cos(3.14), std::sin(3.14));
+}
+
+Dataset make_exact_pi(const TaskOptions& options) {
+    return make_near_pi(options, 32, -1, 0);
 }
 
 Dataset make_reflection(const TaskOptions& options) {

@@ -9,6 +9,7 @@ Dataset make_gyroscope(const TaskOptions& options);
 Dataset make_stability(const TaskOptions& options);
 Dataset make_near_pi_single(const TaskOptions& options);
 Dataset make_near_pi_multi(const TaskOptions& options);
+Dataset make_exact_pi(const TaskOptions& options);
 Dataset make_reflection(const TaskOptions& options);
 
 }  // namespace spectra::tasks

@@ -19,10 +19,11 @@ constexpr std::uint64_t largest_seed = std::numeric_limits<std::uint32_t>::max()
 constexpr std::int64_t largest_samples = 10'000'000;
 
 using Maker = Dataset (*)(const TaskOptions&);
-constexpr std::array<std::pair<const char*, Maker>, 7> makers{{{"gyroscope", make_gyroscope},
+constexpr std::array<std::pair<const char*, Maker>, 8> makers{{{"gyroscope", make_gyroscope},
                                                                {"stability", make_stability},
                                                                {"near-pi-single", make_near_pi_single},
                                                                {"near-pi-multi", make_near_pi_multi},
+                                                               {"exact-pi", make_exact_pi},
                                                                {"reflection", make_reflection},
                                                                {"copy", make_copy},
                                                                {"text", make_text}}};

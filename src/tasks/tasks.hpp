@@ -18,12 +18,13 @@ namespace spectra::tasks {
 ///   stability       d = 64, 127 steps: a unit key + 1e-3 · N(0, I) at every step; 900 and 100
 ///   near-pi-single  d = 64, 127 steps: v' = Rv, R turns coordinates 0 and 1 by 3.10; 1000 and 500
 ///   near-pi-multi   the same with R turning all pairs 2p, 2p + 1 by 3.14
+///   exact-pi        the same by π: v' = −v, which no Cayley rotation reaches
 ///   reflection      d = 64, no sequence: x ~ N(0, I), y = −x; 500 and 500
 ///   copy            32 of 32 symbols, token 32, and the same 32 again: 64 steps of predicting the next
 ///                   token, scored on the second half; 5000 and 500
 ///   text            the next byte of a file; the last tenth is for validation, in adjacent windows
 ///
-/// The first four are the data of the EΔ suite, up to the order in which a library adds products (states
+/// The first four are the data of the EΔ suite (exact-pi begins with the states of near-pi-multi), up to the order in which a library adds products (states
 /// agree to 1e-12 before they are rounded). The data of reflection differ: the suite drew them with Torch.
 /// Gyroscope and stability draw training and validation from one stream, the training sequences first; the
 /// others draw validation with seed + 1000. Validation does not depend on `samples`: it consists of the

@@ -21,7 +21,7 @@ class ReflectionLearner final : public Learner {
 public:
     ReflectionLearner(const tasks::Dataset& data, const ModelConfig& config, double gate_weight)
         : model_(make_reflection_model(config.architecture, data.dimension, 128, gate_weight,
-                                       config.mixer_options.gate_bias)) {}
+                                       config.mixer_options.gate_bias, config.mixer_options.regulariser)) {}
     torch::nn::Module& module() override { return *model_; }
     Loss loss(const Batch& batch) override {
         const auto out = model_->forward(batch.x.flatten(0, 1));

@@ -51,8 +51,7 @@ public:
 };
 
 /// The model that a task and a configuration ask for. The reflection task has models of its own (ddl, jpmhc,
-/// edelta); every other a Transformer. gate_weight: λ of the gates' regulariser 4γ(1 − γ), summed over
-/// sublayers.
+/// edelta); every other a Transformer. gate_weight: λ of the gates' regulariser, summed over sublayers.
 std::unique_ptr<Learner> make_learner(const tasks::Dataset& data, const ModelConfig& config, double gate_weight);
 
 }  // namespace spectra::train

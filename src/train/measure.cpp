@@ -325,7 +325,8 @@ layouts::Connection connection_of(const Seen& seen, std::string name, const Conn
 std::string key_of(const ModelConfig& config, std::size_t layer, int sublayer) {
     ConnectionConfig c;
     c.architecture = config.architecture;
-    const std::string connection = config.architecture == "gpt" ? "" : connection_name(c) + "_";
+    const bool plain = config.architecture == "gpt" || config.architecture == "post-ln";
+    const std::string connection = plain ? "" : connection_name(c) + "_";
     return fmt::format("core.transformer.h.{}.{}{}", layer, connection, sublayer == 0 ? "attn" : "mlp");
 }
 
@@ -352,6 +353,10 @@ double defect_on_rows(const SequenceFunction& whole, const Tensor& start, int64_
 }  // namespace
 
 layouts::Measurement measure(Transformer& model, const Tensor& input, const MeasureOptions& options) {
+    if (model.config().post_norm)
+        throw std::invalid_argument(
+            "norms after the sums stand in the skip connections, which no mixer describes: a post-norm model is measured as a "
+            "whole, with `token` all");
     const Widened widened(model, options.double_precision);
     const WithoutParameters fixed(model);
     const auto start = embedded(model, input);

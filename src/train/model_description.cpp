@@ -1,6 +1,7 @@
 #include "train/model_description.hpp"
-#include "train/host_threads.hpp"
 #include "tasks/tasks.hpp"
+#include "train/host_threads.hpp"
+#include "train/modules/gate_regulariser.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,42 +14,107 @@ namespace spectra::train {
 namespace {
 
 using Backward = MixerOptions::Backward;
+using Basis = MixerOptions::Basis;
 
 constexpr std::array backwards{std::pair{"direct", Backward::direct},
                                std::pair{"gauss-seidel", Backward::gauss_seidel},
                                std::pair{"unrolled", Backward::unrolled}};
 
-std::string name_of(Backward backward) {
-    for (const auto& [name, value] : backwards)
-        if (value == backward) return name;
+constexpr std::array bases{std::pair{"published", Basis::published}, std::pair{"optimal", Basis::optimal}};
+
+/// The name of a value in such a table.
+template <class Table, class Value>
+std::string name_of(const Table& table, Value wanted) {
+    for (const auto& [name, value] : table)
+        if (value == wanted) return name;
     return "";
+}
+
+/// The value of a name; throws std::invalid_argument, naming the field, if it has none.
+template <class Table>
+auto value_of(const Table& table, const std::string& field, const std::string& wanted) {
+    for (const auto& [name, value] : table)
+        if (name == wanted) return value;
+    throw std::invalid_argument(fmt::format("{} '{}' is not known", field, wanted));
+}
+
+/// Options that came later: in a description only where they are not the default, so that checkpoints from before them
+/// can be resumed.
+void add_later_options(const ModelConfig& m, Description& d) {
+    const ModelConfig plain = matched_config(m.architecture, m.mixer);
+    const auto& o = m.mixer_options;
+    const auto& none = plain.mixer_options;
+    const auto add = [&](const char* name, const auto& value, const auto& usual) {
+        if (value != usual) d[name] = value;
+    };
+    add("value_injection", m.value_injection, plain.value_injection);
+    add("post_norm", m.post_norm, plain.post_norm);
+    add("beta_scale", m.beta_scale, plain.beta_scale);
+    add("beta_offset", m.beta_offset, plain.beta_offset);
+    add("temperature", o.temperature, none.temperature);
+    add("sinkhorn_clamp", o.sinkhorn_clamp, none.sinkhorn_clamp);
+    add("permutations", o.permutations, none.permutations);
+    add("permutation_basis", name_of(bases, o.basis), name_of(bases, none.basis));
+    add("gate_regulariser", name_of(gate_regularisers, o.regulariser),
+        name_of(gate_regularisers, none.regulariser));
+}
+
+void read_later_options(const Description& d, ModelConfig& m) {
+    const ModelConfig plain = matched_config(m.architecture, m.mixer);
+    auto& o = m.mixer_options;
+    m.value_injection = d.value("value_injection", plain.value_injection);
+    m.post_norm = d.value("post_norm", plain.post_norm);
+    m.beta_scale = d.value("beta_scale", plain.beta_scale);
+    m.beta_offset = d.value("beta_offset", plain.beta_offset);
+    o.temperature = d.value("temperature", o.temperature);
+    o.sinkhorn_clamp = d.value("sinkhorn_clamp", o.sinkhorn_clamp);
+    o.permutations = d.value("permutations", o.permutations);
+    o.basis = permutation_basis(d.value("permutation_basis", name_of(bases, o.basis)));
+    o.regulariser = gate_regulariser(d.value("gate_regulariser", name_of(gate_regularisers, o.regulariser)));
+}
+
+/// sHC checkpoints from before its rotation gates are plain stacks with mixers on the spectral sphere.
+void read_older_shc(const Checkpoint& checkpoint, ModelConfig& m) {
+    if (m.architecture != "shc") return;
+    for (const auto& [name, tensor] : checkpoint.model)
+        if (name.ends_with(".gamma_u")) return;
+    m.architecture = "mixer";
+    m.mixer = "spectral-sphere";
 }
 
 }  // namespace
 
 Backward sinkhorn_backward(const std::string& wanted) {
-    for (const auto& [name, value] : backwards)
-        if (name == wanted) return value;
-    throw std::invalid_argument(fmt::format("sinkhorn_backward '{}' is not known", wanted));
+    return value_of(backwards, "sinkhorn_backward", wanted);
+}
+
+MixerOptions::Regulariser gate_regulariser(const std::string& wanted) {
+    return value_of(gate_regularisers, "gate_regulariser", wanted);
+}
+
+Basis permutation_basis(const std::string& wanted) {
+    return value_of(bases, "permutation_basis", wanted);
 }
 
 Description describe_model(const ModelConfig& m) {
-    return {{"architecture", m.architecture},
-            {"mixer", m.mixer},
-            {"layers", m.layers},
-            {"cycles", m.cycles},
-            {"channels", m.channels},
-            {"streams", m.streams},
-            {"heads", m.heads},
-            {"positions", m.rotary ? "rotary" : "learned"},
-            {"pooling", m.pooling == Pooling::causal ? "causal" : "published"},
-            {"start", m.published_start ? "published" : "paper"},
-            {"mappings", m.static_mappings ? "static" : "dynamic"},
-            {"gate_bias", m.mixer_options.gate_bias},
-            {"sinkhorn_iterations", m.mixer_options.sinkhorn_iterations},
-            {"sinkhorn_backward", name_of(m.mixer_options.sinkhorn_backward)},
-            {"cayley_iterations", m.mixer_options.cayley_iterations},
-            {"cayley_step", m.mixer_options.cayley_step}};
+    Description d{{"architecture", m.architecture},
+                  {"mixer", m.mixer},
+                  {"layers", m.layers},
+                  {"cycles", m.cycles},
+                  {"channels", m.channels},
+                  {"streams", m.streams},
+                  {"heads", m.heads},
+                  {"positions", m.rotary ? "rotary" : "learned"},
+                  {"pooling", m.pooling == Pooling::causal ? "causal" : "published"},
+                  {"start", m.published_start ? "published" : "paper"},
+                  {"mappings", m.static_mappings ? "static" : "dynamic"},
+                  {"gate_bias", m.mixer_options.gate_bias},
+                  {"sinkhorn_iterations", m.mixer_options.sinkhorn_iterations},
+                  {"sinkhorn_backward", name_of(backwards, m.mixer_options.sinkhorn_backward)},
+                  {"cayley_iterations", m.mixer_options.cayley_iterations},
+                  {"cayley_step", m.mixer_options.cayley_step}};
+    add_later_options(m, d);
+    return d;
 }
 
 ModelConfig described_model(const Description& d) {
@@ -70,6 +136,7 @@ ModelConfig described_model(const Description& d) {
     o.sinkhorn_backward = sinkhorn_backward(d.at("sinkhorn_backward"));
     o.cayley_iterations = d.at("cayley_iterations");
     o.cayley_step = d.at("cayley_step");
+    read_later_options(d, m);
     return m;
 }
 
@@ -130,6 +197,7 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
     blaming(where, [&] {
         const auto d = Description::parse(checkpoint.config);
         config = described_model(d);
+        read_older_shc(checkpoint, config);
         task = d.at("task");
         if (task != "reflection") check_sizes(config, checkpoint);
         options.seed = d.at("data_seed");
@@ -159,10 +227,9 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
 std::string model_words(const ModelConfig& m) {
     std::string words = fmt::format("{} blocks", m.layers);
     if (m.cycles > 1) words += fmt::format(" × {} cycles", m.cycles);
-    const bool one_stream = m.architecture == "gpt" || m.architecture == "ddl" || m.architecture == "mgt";
-    words += one_stream
-                 ? fmt::format(", {} channels", m.channels)
-                 : fmt::format(", {} = {} × {} channels", m.channels, m.streams, m.channels / m.streams);
+    words += has_streams(m.architecture)
+                 ? fmt::format(", {} = {} × {} channels", m.channels, m.streams, m.channels / m.streams)
+                 : fmt::format(", {} channels", m.channels);
     return words;
 }
 

@@ -19,6 +19,10 @@ ModelConfig described_model(const Description& description);
 
 /// direct, gauss-seidel, unrolled.
 MixerOptions::Backward sinkhorn_backward(const std::string& name);
+/// quadratic, quartic, sine, entropy, flat (modules/gate_regulariser.hpp).
+MixerOptions::Regulariser gate_regulariser(const std::string& name);
+/// published, optimal.
+MixerOptions::Basis permutation_basis(const std::string& name);
 
 /// A model from a checkpoint, with the data it was trained on.
 struct TrainedModel {

@@ -77,11 +77,16 @@ void Optimiser::step(double rate) {
     const auto t = static_cast<double>(steps_);
     const auto gradient = gradient_.narrow(0, 0, free_);
     auto flat = flat_.narrow(0, 0, free_);
-    m_.lerp_(gradient, 1 - options_.beta1);
-    v_.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
+    const bool has_moments = options_.rule != OptimiserOptions::Rule::sign_sgd;
+    if (has_moments) {
+        m_.lerp_(gradient, 1 - options_.beta1);
+        v_.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
+    }
     if (options_.weight_decay > 0) flat_.narrow(0, 0, decayed_).mul_(1 - rate * options_.weight_decay);
     const double first = 1 - std::pow(options_.beta1, t), second = 1 - std::pow(options_.beta2, t);
-    if (options_.rule == OptimiserOptions::Rule::adamw) {
+    if (!has_moments) {
+        flat.add_(gradient.sign(), -rate);
+    } else if (options_.rule == OptimiserOptions::Rule::adamw) {
         const auto root = v_.sqrt().div_(std::sqrt(second)).add_(options_.epsilon);
         flat.addcdiv_(m_, root, -rate / first);
     } else {
@@ -150,6 +155,10 @@ double Schedule::operator()(int64_t step) const {
     if (shape == Shape::steps) {
         const auto drops = (step - warm_up) / every;
         return std::max(floor, peak * std::pow(factor, static_cast<double>(drops)));
+    }
+    if (shape == Shape::late_drops) {
+        const bool second = 10 * step >= 9 * horizon, first = 10 * step >= 8 * horizon;
+        return peak * (second ? 0.1 : first ? 0.316 : 1.0);
     }
     if (step >= horizon) return floor;
     const double done = static_cast<double>(step - warm_up) / static_cast<double>(horizon - warm_up);

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// AdamW and AdamAtan2 on all parameters at once, and the learning rate's schedule.
+/// AdamW, AdamAtan2 and SignSGD on all parameters at once, and the learning rate's schedule.
 
 #include <string>
 #include <utility>
@@ -15,7 +15,7 @@ namespace spectra::train {
 /// Which optimiser, and its numbers.
 struct OptimiserOptions {
     /// How a step follows from the moments.
-    enum class Rule { adamw, adam_atan2 };
+    enum class Rule { adamw, adam_atan2, sign_sgd };
     Rule rule = Rule::adamw;     ///< which
     double beta1 = 0.9;          ///< of the first moment
     double beta2 = 0.95;         ///< of the second moment
@@ -24,7 +24,8 @@ struct OptimiserOptions {
     bool decay_vectors = false;  ///< else matrices (two dimensions and more) only
 };
 
-/// AdamW, or AdamAtan2 (m̂/(√v̂ + ε) replaced by atan2(m̂, √v̂), no ε), on all parameters at once: they
+/// AdamW, AdamAtan2 (m̂/(√v̂ + ε) replaced by atan2(m̂, √v̂), no ε) or SignSGD (replaced by the sign of the gradient; its
+/// moments stay 0), with the same decay, on all parameters at once: they
 /// become views of one vector, so that a step is a dozen operations whatever their number. Orthonormal frames
 /// among them are moved by CayleyAdam instead, with the same learning rate, and do not decay.
 class Optimiser {
@@ -70,16 +71,16 @@ private:
     int64_t steps_ = 0;
 };
 
-/// Learning rate by step: linear warm-up from 0, then cosine to the floor at the horizon, or a drop by a
-/// factor at regular intervals.
+/// Learning rate by step: linear warm-up from 0, then cosine to the floor at the horizon, a drop by a
+/// factor at regular intervals, or two drops late: to 0.316 of the peak at 80 % of the horizon and to 0.1 at 90 %.
 struct Schedule {
     /// How the rate goes on after the warm-up.
-    enum class Shape { constant, cosine, steps };
+    enum class Shape { constant, cosine, steps, late_drops };
     Shape shape = Shape::cosine;  ///< which
     double peak = 1e-3;           ///< rate after the warm-up
     double floor = 1e-4;          ///< of cosine: rate at the horizon
     int64_t warm_up = 100;        ///< steps
-    int64_t horizon = 2000;       ///< of cosine: steps
+    int64_t horizon = 2000;       ///< of cosine and late drops: steps
     int64_t every = 500;          ///< of steps: how often the rate falls
     double factor = 0.5;          ///< of steps: by how much
 

@@ -292,11 +292,31 @@ private:
             along = diagnose(*model, validation_.x.narrow(0, 0, std::min<int64_t>(4, validation_.x.size(0))),
                              while_doing("diagnostics"));
             along.push_back({"gradient_norm", block_norms()});
+        } else {
+            for (const auto& [name, value] : learner_->measures(validation_))
+                along.push_back({name, {value}});
         }
+        fit_earlier_rows(along);
         best_ = std::min(best_, val);
         log_.rows.push_back({static_cast<double>(step_), loss, val, options_.schedule(step_), norm});
         log_.diagnostics.push_back(std::move(along));
         ++rows_added_;
+    }
+
+    /// Rows of a version that had other diagnostics get the new ones, as NaN.
+    void fit_earlier_rows(const std::vector<Diagnostic>& now) {
+        for (auto& along : log_.diagnostics) {
+            std::vector<Diagnostic> fitted;
+            for (const auto& d : now) {
+                const auto had = std::find_if(along.begin(), along.end(), [&](const auto& e) {
+                    return e.name == d.name && e.values.size() == d.values.size();
+                });
+                fitted.push_back(had != along.end()
+                                     ? *had
+                                     : Diagnostic{d.name, std::vector<double>(d.values.size(), NAN)});
+            }
+            along = std::move(fitted);
+        }
     }
 
     /// The gradient norm of each block of a transformer.
@@ -398,6 +418,10 @@ private:
         try {
             if (!known) r.final_val_loss = validation_loss();
             r.measures = learner_->measures(validation_, while_doing("roll-out"));
+            if (known && learner_->transformer() != nullptr)
+                for (const auto& d : log_.diagnostics.back())
+                    if (d.name == "rank_preservation" || d.name == "rank_decay")
+                        r.measures.emplace_back(d.name, d.values.front());
         } catch (const Stopped&) {
             // Reported without them.
         }

@@ -10,8 +10,8 @@
 
 namespace spectra::train {
 
-/// One quantity along the network: one value per sublayer (attention, MLP, attention, …; cycles included),
-/// or per block.
+/// One quantity along the network: one value per sublayer (attention, MLP, attention, …; cycles included), per block or
+/// per position, or one of the whole model.
 struct Diagnostic {
     std::string name;            ///< of the quantity
     std::vector<double> values;  ///< first applied first
@@ -22,7 +22,8 @@ struct TrainingLog {
     /// step, loss (mean since the last row), val_loss, learning_rate, gradient_norm (before clipping, mean).
     static const std::vector<std::string>& columns();
     std::vector<std::vector<double>> rows;  ///< one number per column
-    /// Beside each row: quantities along the network, and gradient_norm of each block.
+    /// Beside each row: quantities along the network, and gradient_norm of each block. Of a model that is no
+    /// transformer the measures.
     std::vector<std::vector<Diagnostic>> diagnostics;
 };
 
@@ -34,7 +35,8 @@ struct TrainResult {
     double best_val_loss = 0;     ///< smallest of all rows of the log
     int64_t parameters = 0;       ///< numbers in all parameters
     int64_t core_parameters = 0;  ///< 0 where the model has no core of its own
-    std::vector<std::pair<std::string, double>> measures;  ///< of Learner::measures
+    /// Of Learner::measures, and how the rank of the states went at the last row of the log.
+    std::vector<std::pair<std::string, double>> measures;
     TrainingLog log;                                       ///< of all runs together
     double seconds = 0;             ///< of this run
     double evaluation_seconds = 0;  ///< of these: validation losses, diagnostics and measures

@@ -45,6 +45,8 @@ std::string measure_words(const std::string& name) {
     if (name == "norm_deviation") return "norm deviation, one pass";
     if (name == "norm_deviation_rollout") return "norm deviation, roll-out";
     if (name == "cosine") return "cosine to the target";
+    if (name == "rank_preservation") return "rank of states, last over first";
+    if (name == "rank_decay") return "slope of its logarithm, per block";
     return name;
 }
 
@@ -147,7 +149,7 @@ std::optional<plot::Panel> depth_panel(const TrainingReport& r, double last) {
                               : shown->name == "beta" ? "β"
                                                       : "effective rank of states";
     panel.y = axis_over(label, plot::Scale::linear, panel.series);
-    label_ends(panel, chosen);
+    if (places > 1) label_ends(panel, chosen);
     return panel;
 }
 

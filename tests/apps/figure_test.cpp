@@ -81,6 +81,96 @@ void write_training(const std::filesystem::path& path, double gate,
     file.close();
 }
 
+void write_run(const std::filesystem::path& path, const std::string& architecture, double loss,
+               double steps = 20) {
+    auto file = h5::File::create(path);
+    file.write_attribute("", "format", "jacobian-spectra");
+    file.write_attribute("", "format_version", 1);
+    file.write("training/step", {0, 10, steps});
+    file.write("training/val_loss", {3, 2, loss});
+    file.write("training/gradient_norm", {NAN, 0.5, 0.1});
+    file.write("training/diagnostics/cosine", std::vector<double>{-0.1, 0.2, 0.9}, {3, 1});
+    file.write_attribute("training", "task", "copy");
+    file.write_attribute("training", "architecture", architecture);
+    file.close();
+}
+
+// S = (L_base − L_both) − (L_base − L_mHC) − (L_base − L_DDL), of means over seeds, and its standard error.
+TEST(Figure, SynergyIsWhatBothGainBeyondTheirSum) {
+    const TemporaryFolder folder;
+    FigureRequest request;
+    const auto add = [&](const std::string& architecture, double loss, double steps = 20) {
+        const auto path = folder.path() / (architecture + std::to_string(request.files.size()) + ".h5");
+        write_run(path, architecture, loss, steps);
+        request.files.push_back(path.string());
+    };
+    const auto number = [](const Drawing& drawing, const std::string& name) {
+        for (const auto& [key, value] : drawing.numbers)
+            if (key == name) return value;
+        ADD_FAILURE() << name;
+        return 0.0;
+    };
+    add("post-ln", 1.0);
+    add("mgt-mhc", 0.9);
+    EXPECT_THROW(draw("synergy", request), std::invalid_argument);  // two are missing
+    add("mgt-ddl", 0.8);
+    add("mgt", 0.4);
+    auto drawing = draw("synergy", request);
+    EXPECT_NEAR(number(drawing, "synergy S"), 0.6 - 0.1 - 0.2, 1e-15);
+    EXPECT_NEAR(number(drawing, "gain, both"), 0.6, 1e-15);
+    EXPECT_EQ(drawing.numbers.back().first, "synergy S");  // one seed each: no standard error
+    ASSERT_EQ(drawing.figure.panels.size(), 2u);
+    EXPECT_EQ(drawing.figure.panels[1].series[3].y, std::vector<double>{0.4});
+
+    for (const auto& [name, loss] :
+         {std::pair{"post-ln", 1.2}, {"mgt-mhc", 1.3}, {"mgt-ddl", 0.8}, {"mgt", 0.6}})
+        add(name, loss);
+    drawing = draw("synergy", request);
+    EXPECT_NEAR(number(drawing, "synergy S"), 1.1 + 0.8 - 1.1 - 0.5, 1e-15);
+    // Half the squared difference is the variance of two, and half of that the variance of their mean.
+    EXPECT_NEAR(number(drawing, "standard error of S"), std::sqrt((0.04 + 0.16 + 0 + 0.04) / 4), 1e-15);
+    EXPECT_NE(drawing.remarks.front().find("not distinguishable"), std::string::npos);
+
+    const auto complete = request.files;
+    add("gpt", 1.0);  // two bases
+    EXPECT_THROW(draw("synergy", request), std::invalid_argument);
+    request.files = complete;
+    add("mgt", 0.4, 30);  // other steps
+    EXPECT_THROW(draw("synergy", request), std::invalid_argument);
+    request.files = complete;
+    add("jpmhc", 0.4);
+    EXPECT_THROW(draw("synergy", request), std::invalid_argument);
+}
+
+TEST(Figure, TrainingShowsCosineAndGradientNorm) {
+    const TemporaryFolder folder;
+    write_run(folder.path() / "a.h5", "ddl", 0.1);
+    FigureRequest request;
+    request.files = {(folder.path() / "a.h5").string()};
+    const auto panels = draw("training", request).figure.panels;
+    ASSERT_EQ(panels.size(), 3u);
+    EXPECT_EQ(panels[1].series[0].y, (std::vector<double>{-0.1, 0.2, 0.9}));
+    EXPECT_NEAR(panels[2].series[0].y[2], -1, 1e-12);  // log10
+}
+
+// 1 − √3/4, also found by all 10,626 walks (claim C45).
+TEST(Figure, GeneratorsHaveTheLargestGaps) {
+    FigureRequest request;
+    request.streams = 4;
+    const auto drawing = draw("generators", request);
+    double gap = 0, sets = 0;
+    for (const auto& [key, value] : drawing.numbers) {
+        if (key == "n = 4, K = 4: largest gap") gap = value;
+        if (key == "n = 4, K = 4: sets") sets = value;
+    }
+    EXPECT_NEAR(gap, 1 - std::sqrt(3.0) / 4, 1e-9);
+    EXPECT_EQ(sets, 10'626);
+    EXPECT_EQ(drawing.remarks.size(), 6u);  // K = 1 to 6
+    EXPECT_EQ(drawing.remarks.front().substr(0, 13), "n = 4, K = 1:");
+    request.streams = 7;
+    EXPECT_THROW(draw("generators", request), std::invalid_argument);
+}
+
 TEST(Figure, BandsAreTheQuantilesOfTheLaw) {
     FigureRequest request;
     request.mixers = {"cayley-hybrid", "bistochastic"};
@@ -464,6 +554,8 @@ TEST_F(FigureProgram, RefusesInOneLineAndWritesNothing) {
         {{"rollout", "--depths", "2,3"}, "must be one for the figure rollout"},
         {{"training"}, "no files given"},
         {{"training", "missing.h5"}, "missing.h5"},
+        {{"synergy"}, "no files given"},
+        {{"generators", "--seed", "2"}, "does not apply"},
         {{"all", "missing.h5"}, "missing.h5"},
         {{"collapse", "word"}, "word"},
     };

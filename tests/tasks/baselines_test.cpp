@@ -92,6 +92,14 @@ TEST(Baselines, OfNearPiMulti) {
     expect_close(found.copy, 4.0 / 64, 1e-5);
 }
 
+TEST(Baselines, OfExactPi) {
+    const tasks::Baselines found = of("exact-pi");
+    EXPECT_EQ(found.negation, 0);
+    EXPECT_EQ(found.plain_negation, 0);
+    expect_close(found.copy, 4.0 / 64, 1e-6);
+    EXPECT_EQ(found.noise_floor, 0);
+}
+
 TEST(Baselines, OfReflection) {
     const tasks::Baselines found = of("reflection");
     EXPECT_EQ(found.negation, 0);

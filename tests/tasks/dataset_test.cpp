@@ -111,10 +111,10 @@ TEST(Dataset, HasThePublishedSizes) {
         const char* task;
         std::int64_t train, validation, steps, dimension;
     };
-    for (const Size& size :
-         {Size{"gyroscope", 9000, 1000, 255, 16}, Size{"stability", 900, 100, 127, 64},
-          Size{"near-pi-single", 1000, 500, 127, 64}, Size{"near-pi-multi", 1000, 500, 127, 64},
-          Size{"reflection", 500, 500, 1, 64}, Size{"copy", 5000, 500, 64, 33}}) {
+    for (const Size& size : {Size{"gyroscope", 9000, 1000, 255, 16}, Size{"stability", 900, 100, 127, 64},
+                             Size{"near-pi-single", 1000, 500, 127, 64},
+                             Size{"near-pi-multi", 1000, 500, 127, 64}, Size{"exact-pi", 1000, 500, 127, 64},
+                             Size{"reflection", 500, 500, 1, 64}, Size{"copy", 5000, 500, 64, 33}}) {
         SCOPED_TRACE(size.task);
         const tasks::Dataset data = made(size.task);
         EXPECT_EQ(data.task, size.task);
@@ -136,10 +136,10 @@ TEST(Dataset, HasThePublishedSizes) {
 
 TEST(Dataset, RefusesWhatIsNoTask) {
     expect_refused([] { made("gyro"); }, {"'gyro'",
-                                          "gyroscope, stability, near-pi-single, near-pi-multi, "
+                                          "gyroscope, stability, near-pi-single, near-pi-multi, exact-pi, "
                                           "reflection, copy, text"});
     expect_refused([] { made(""); }, {"''", "gyroscope"});
-    EXPECT_EQ(tasks::task_names().size(), 7U);
+    EXPECT_EQ(tasks::task_names().size(), 8U);
 }
 
 TEST(Dataset, RefusesOptionsOutOfRange) {

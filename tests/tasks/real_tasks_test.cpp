@@ -197,5 +197,18 @@ TEST(Reflection, TargetsAreTheNegatives) {
     EXPECT_NEAR(square / 32000, 1, 5 * std::sqrt(2 / 32000.0));
 }
 
+// Every state is the first one or its negative, to the last bit; the first is that of near-pi-multi.
+TEST(ExactPi, NegatesEveryState) {
+    const auto data = make_exact_pi(with_samples(3)), near = make_near_pi_multi(with_samples(3));
+    ASSERT_EQ(data.train.x.size(), near.train.x.size());
+    const auto d = static_cast<std::size_t>(data.dimension), steps = static_cast<std::size_t>(data.steps);
+    for (std::size_t k = 0; k < data.train.x.size(); ++k) {
+        const std::size_t sequence = k / (d * steps), step = k / d % steps, coordinate = k % d;
+        const float first = near.train.x[sequence * d * steps + coordinate];
+        EXPECT_EQ(data.train.x[k], step % 2 == 0 ? first : -first);
+        EXPECT_EQ(data.train.y[k], -data.train.x[k]);
+    }
+}
+
 }  // namespace
 }  // namespace spectra::tasks

@@ -67,6 +67,39 @@ TEST(Optimiser, AdamAtan2DoesNotDependOnTheScaleOfGradients) {
     }
 }
 
+// Every number moves by the rate against the sign of its gradient, and matrices decay first.
+TEST(Optimiser, SignSgdTakesTheSign) {
+    const auto p = two_parameters();
+    OptimiserOptions options;
+    options.rule = OptimiserOptions::Rule::sign_sgd;
+    Optimiser optimiser(p, options);
+    const auto before = std::pair{p[0].second.detach().clone(), p[1].second.detach().clone()};
+    loss_of(p).backward();
+    const auto signs = std::pair{p[0].second.grad().sign(), p[1].second.grad().sign()};
+    optimiser.gather(0);
+    optimiser.step(0.01);
+    const auto off = [](const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<float>(); };
+    EXPECT_LT(off(p[0].second, before.first * (1 - 0.01 * 0.1) - 0.01 * signs.first), 1e-6F);
+    EXPECT_LT(off(p[1].second, before.second - 0.01 * signs.second), 1e-6F);
+    EXPECT_EQ(optimiser.moments().first.abs().max().item<float>(), 0);
+}
+
+// JPmHC's table 11.
+TEST(Schedule, DropsLate) {
+    Schedule schedule;
+    schedule.shape = Schedule::Shape::late_drops;
+    schedule.peak = 1e-4;
+    schedule.warm_up = 100;
+    schedule.horizon = 1000;
+    EXPECT_DOUBLE_EQ(schedule(50), 0.5e-4);
+    EXPECT_DOUBLE_EQ(schedule(100), 1e-4);
+    EXPECT_DOUBLE_EQ(schedule(799), 1e-4);
+    EXPECT_DOUBLE_EQ(schedule(800), 0.316e-4);
+    EXPECT_DOUBLE_EQ(schedule(899), 0.316e-4);
+    EXPECT_DOUBLE_EQ(schedule(900), 1e-5);
+    EXPECT_DOUBLE_EQ(schedule(5000), 1e-5);
+}
+
 TEST(Optimiser, ClipsToTheNorm) {
     const auto p = two_parameters();
     Optimiser optimiser(p, {});

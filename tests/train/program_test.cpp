@@ -37,10 +37,24 @@ TEST(TrainRequest, RefusesContradictions) {
     for (const auto* words :
          {"gyroscope --architecture gpt --mixer cayley", "reflection", "text",
           "reflection --architecture gpt", "reflection --architecture ddl --layers 3",
-          "gyroscope --text book.txt", "gyroscope --stop-after 30 --steps 20", "somersault"})
+          "gyroscope --text book.txt", "gyroscope --stop-after 30 --steps 20", "somersault",
+          "gyroscope --architecture shc --norm post", "gyroscope --architecture mgt --value-injection",
+          "gyroscope --architecture mgt-mhc --beta-scale 2",
+          "gyroscope --architecture gpt --gate-regulariser sine",
+          "gyroscope --mixer cayley --sinkhorn-clamp 10", "gyroscope --architecture shc --temperature 2",
+          "gyroscope --mixer bistochastic --permutations 6",
+          "gyroscope --mixer permutation --permutation-basis optimal",
+          "reflection --architecture ddl --value-injection"})
         EXPECT_THROW(check_conflicts(parsed(words)), std::invalid_argument) << words;
     check_conflicts(parsed("gyroscope --architecture recursive --mixer cayley"));
     check_conflicts(parsed("text --text book.txt"));
+    check_conflicts(parsed("copy --architecture mgt-ddl --norm pre --beta-scale 2 --beta-offset 0"));
+    check_conflicts(parsed("gyroscope --architecture ddl --value-injection"));
+    check_conflicts(parsed("reflection --architecture edelta --gate-regulariser entropy"));
+    check_conflicts(parsed(
+        "gyroscope --architecture recursive --mixer permutation --permutations 4 --permutation-basis optimal"));
+    check_conflicts(parsed("gyroscope --mixer bistochastic --sinkhorn-clamp 10 --temperature 0.5"));
+    EXPECT_THROW(parsed("gyroscope --architecture mhc --temperature 0"), std::invalid_argument);
 }
 
 class TrainProgram : public ::testing::Test {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "support/temporary_folder.hpp"
 #include "train/checkpoint_file.hpp"
@@ -266,15 +267,70 @@ TEST(Trainer, LogsMixersGatesAndStates) {
         ADD_FAILURE() << name;
         return std::vector<double>{};
     };
-    for (const auto* name : {"row_sum_defect", "column_sum_defect", "orthogonality_defect", "spectral_norm",
-                             "identity_distance", "gate", "beta", "stream_cosine", "effective_rank"})
+    for (const auto* name :
+         {"row_sum_defect", "column_sum_defect", "orthogonality_defect", "spectral_norm", "identity_distance",
+          "row_maximum_median", "diagonal_share", "composite_row_sum", "gate", "beta", "beta_variance",
+          "beta_negative", "stream_cosine_mixed", "stream_cosine", "effective_rank"})
         EXPECT_EQ(named(name).size(), 4U) << name;  // two blocks of two sublayers
     EXPECT_EQ(named("gradient_norm").size(), 2U);
+    EXPECT_EQ(named("sequence_rank").size(), 3U);  // before the first block as well
+    EXPECT_EQ(named("position_norm").size(), 127U);
+    const std::map<std::string, double> measures(result.measures.begin(), result.measures.end());
+    EXPECT_EQ(measures.at("rank_preservation"),
+              named("sequence_rank").back() / named("sequence_rank").front());
     for (const double gate : named("gate")) {
         EXPECT_GT(gate, 0);
         EXPECT_LT(gate, 1);
     }
     for (const double norm : named("spectral_norm")) EXPECT_LE(norm, 1 + 1e-5);  // a mean of isometries
+}
+
+// The trajectories of the reflection task, from the first row on.
+TEST(Trainer, ReflectionLogsWhatItLearns) {
+    const auto data = little("reflection", 20);
+    const auto result = train(data, small_run("edelta"));
+    ASSERT_EQ(result.log.diagnostics.size(), 4U);
+    for (const auto& along : result.log.diagnostics) {
+        ASSERT_EQ(along.size(), 3U);
+        for (const auto& d : along) EXPECT_EQ(d.values.size(), 1U) << d.name;
+    }
+    for (std::size_t k = 0; k < 3; ++k) {
+        EXPECT_EQ(result.log.diagnostics.back()[k].name, result.measures[k].first);
+        EXPECT_EQ(result.log.diagnostics.back()[k].values.front(), result.measures[k].second);
+    }
+    EXPECT_NEAR(result.log.diagnostics.front()[1].values.front(), 0.5, 1e-6);  // the gate, at its start
+}
+
+// A checkpoint of a version without some diagnostics: its rows have NaN there.
+TEST(Trainer, RowsOfOlderCheckpointsAreKept) {
+    const spectra::testing::TemporaryFolder folder;
+    const auto data = little("copy", 24);
+    auto options = small_run("gpt");
+    options.checkpoint = folder.path() / "run.ckpt";
+    options.stop_after = 4;
+    train(data, options);
+    auto old = load_checkpoint(options.checkpoint);
+    const auto columns = nlohmann::json::parse(old.log_columns);
+    ASSERT_EQ(columns[5][0], "effective_rank");
+    old.log =
+        old.log.narrow(1, 0, 5 + columns[5][1].get<int64_t>()).contiguous();  // the first diagnostic alone
+    old.log_columns = nlohmann::json(std::vector(columns.begin(), columns.begin() + 6)).dump();
+    save_checkpoint(options.checkpoint, old);
+    options.stop_after = 0;
+    options.resume = true;
+    const auto result = train(data, options);
+    ASSERT_EQ(result.log.diagnostics.size(), 4U);
+    const auto whole = train(data, small_run("gpt"));
+    EXPECT_EQ(result.final_val_loss, whole.final_val_loss);
+    for (std::size_t row = 0; row < 4; ++row)
+        for (std::size_t k = 0; k < whole.log.diagnostics[row].size(); ++k) {
+            const auto& found = result.log.diagnostics[row][k];
+            EXPECT_EQ(found.name, whole.log.diagnostics[row][k].name);
+            if (row >= 2 || found.name == "effective_rank")
+                expect_same(found.values, whole.log.diagnostics[row][k].values);
+            else
+                EXPECT_TRUE(std::isnan(found.values.front())) << found.name;
+        }
 }
 
 TEST(Trainer, TokensAndTextTrain) {

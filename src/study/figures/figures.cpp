@@ -34,10 +34,21 @@ const std::vector<FigureKind>& figure_kinds() {
         {"cost", "time against accuracy of theory and simulation, measured on this machine", simulated,
          draw_cost},
         {"training",
-         "curves of trained models: loss, gate, β, effective rank (of FILE.h5 by spectra train)",
+         "curves of trained models: loss, gate, β, cosine, gradient norm, rank (of FILE.h5 by spectra train)",
          {},
          draw_training,
+         true,
          true},
+        {"synergy",
+         "MGT's synergy coefficient, of four or more FILE.h5: post-ln (or gpt), mgt-mhc, mgt-ddl, mgt",
+         {},
+         draw_synergy,
+         true,
+         true},
+        {"generators",
+         "sets of K permutations with the largest spectral gap, by exhaustive search",
+         {"streams"},
+         draw_generators},
     };
     return kinds;
 }

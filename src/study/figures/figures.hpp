@@ -32,6 +32,7 @@ struct FigureKind {
     /// Computes and describes it.
     Drawing (*draw)(const FigureRequest&, Observer&);
     bool reads_files = false;  ///< that spectra train wrote
+    bool needs_files = false;  ///< and draws nothing else
 };
 
 /// All figures, in the order shown to users.
@@ -49,6 +50,8 @@ Drawing draw_rollout(const FigureRequest& request, Observer& observer);
 Drawing draw_width(const FigureRequest& request, Observer& observer);
 Drawing draw_cost(const FigureRequest& request, Observer& observer);
 Drawing draw_training(const FigureRequest& request, Observer& observer);
+Drawing draw_synergy(const FigureRequest& request, Observer& observer);
+Drawing draw_generators(const FigureRequest& request, Observer& observer);
 /// \endcond
 
 }  // namespace spectra::study

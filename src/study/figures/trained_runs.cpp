@@ -41,14 +41,21 @@ TrainedRun read_run(const std::string& name) {
         return file.string_attribute("training", attribute).value_or("");
     };
     const auto seed = file.unsigned_attribute("", "seed");
-    run.label = fmt::format("{}, {}{}", words("task"), words("architecture"),
-                            seed ? fmt::format(", seed {}", *seed) : "");
+    run.task = words("task");
+    run.architecture = words("architecture");
+    run.label =
+        fmt::format("{}, {}{}", run.task, run.architecture, seed ? fmt::format(", seed {}", *seed) : "");
     run.tokens = file.double_attribute("training", "baseline_uniform").has_value();
     for (const auto& predictor : report::baseline_names())
         if (const auto loss = file.double_attribute("training", "baseline_" + predictor))
             if (*loss > 0 && predictor != "plain_negation") run.baselines.emplace_back(predictor, *loss);
     run.gate = read_along(file, "gate", run.step.size());
     run.beta = read_along(file, "beta", run.step.size());
+    run.cosine = read_along(file, "cosine", run.step.size());
+    if (file.is_dataset("training/gradient_norm")) {
+        run.gradient_norm = file.read_doubles("training/gradient_norm", shape);
+        if (run.gradient_norm.size() != run.step.size()) run.gradient_norm.clear();
+    }
     run.effective_rank = read_along(file, "effective_rank", run.step.size());
     return run;
 }

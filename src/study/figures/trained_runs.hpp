@@ -20,9 +20,10 @@ struct Along {
 };
 
 struct TrainedRun {
-    std::string label;
+    std::string label, task, architecture;
     std::vector<double> step, loss;
-    std::optional<Along> gate, beta, effective_rank;
+    std::vector<double> gradient_norm = {};  ///< at every row, NaN at the first; or empty
+    std::optional<Along> gate, beta, cosine, effective_rank;
     bool tokens = false;
     std::vector<std::pair<std::string, double>> baselines = {};  ///< losses of trivial predictors, by name
 };

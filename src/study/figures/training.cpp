@@ -29,7 +29,7 @@ void add_evolution(plot::Panel& panel, const TrainedRun& run, const Along& along
         low.push_back(least);
         high.push_back(most);
     }
-    if (with_range) {
+    if (with_range && along.places > 1) {
         plot::Series band;
         band.label = "range over sublayers";
         band.mark = plot::Mark::band;
@@ -99,12 +99,15 @@ Drawing draw_training(const FigureRequest& request, Observer&) {
             "figure training: no files given; use spectra figure training FILE.h5…, with files written by "
             "spectra train");
     const auto runs = read_trained(request.files);
-    plot::Panel loss, gate, beta, rank;
+    plot::Panel loss, gate, beta, cosine, gradient, rank;
     for (std::size_t k = 0; k < runs.size(); ++k) {
         const auto& run = runs[k];
         add_dotted(loss, line(run.label, k, run.step, log10_of(run.loss)));
         if (run.gate) add_evolution(gate, run, *run.gate, k, runs.size() == 1);
         if (run.beta) add_evolution(beta, run, *run.beta, k, runs.size() == 1);
+        if (run.cosine) add_evolution(cosine, run, *run.cosine, k, false);
+        if (!run.gradient_norm.empty() && run.step.size() > 1)
+            add_dotted(gradient, line(run.label, k, run.step, log10_of(run.gradient_norm)));
         if (run.effective_rank)
             add_dotted(rank, along_places(run, *run.effective_rank, run.effective_rank->rows - 1, k));
     }
@@ -116,6 +119,8 @@ Drawing draw_training(const FigureRequest& request, Observer&) {
                plot::Scale::logarithmic);
     add_framed(drawing, std::move(gate), "step", "gate γ, mean", plot::Scale::linear);
     add_framed(drawing, std::move(beta), "step", "β, mean", plot::Scale::linear);
+    add_framed(drawing, std::move(cosine), "step", "cosine to the target", plot::Scale::linear);
+    add_framed(drawing, std::move(gradient), "step", "gradient norm, mean", plot::Scale::logarithmic);
     add_framed(drawing, std::move(rank), "sublayer", "effective rank at the end", plot::Scale::linear);
     for (const auto& run : runs)
         drawing.numbers.emplace_back(run.label + ": final validation loss", run.loss.back());

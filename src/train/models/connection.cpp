@@ -56,51 +56,64 @@ private:
     Tensor weight_;
 };
 
+/// x + F(x), or norm(x + F(x)) with a branch that does not normalise.
 class ResidualConnection final : public Connection {
 public:
-    explicit ResidualConnection(int64_t channels) : channels_(channels) {}
-    Output forward(const Tensor& x, const Branch& branch) override { return {x + branch(x), {}}; }
+    ResidualConnection(int64_t channels, bool post_norm) : channels_(channels), post_norm_(post_norm) {}
+    Output forward(const Tensor& x, const Branch& branch) override {
+        return {post_norm_ ? branch.norm(x + branch.core(x)) : x + branch(x), {}};
+    }
     Mixing mixing(const Tensor&) override { return {}; }
     int64_t branch_width() const override { return channels_; }
     int64_t streams() const override { return 1; }
 
 private:
     int64_t channels_;
+    bool post_norm_;
 };
 
-/// x ← (I − β k kᵀ) x on the channel axis, then + F; k and β from the pooled input.
+/// x ← (I − β k kᵀ) x on the channel axis, then + F; k and β from the pooled input. With value injection
+/// x ← (I − β k kᵀ) x + β k v, which is x + β (v − kᵀx) k: what k reads is replaced by a scalar v, also from the
+/// pooled input.
 class DeltaConnection final : public Connection {
 public:
-    DeltaConnection(int64_t channels, Pooling pooling) : channels_(channels), pooling_(pooling) {
+    DeltaConnection(int64_t channels, Pooling pooling, bool value_injection)
+        : channels_(channels), pooling_(pooling) {
         k_net_ = register_module("k_net", generator(channels, channels / 4, channels));
         beta_net_ = register_module("beta_net", generator(channels, channels / 4, 1));
+        if (value_injection) v_net_ = register_module("v_net", generator(channels, channels / 4, 1));
     }
     Output forward(const Tensor& x, const Branch& branch) override {
-        const auto [k, beta] = operator_at(x);
-        const auto erased = x - beta * k * (k * x).sum(-1, true);
-        return {erased + branch(erased), {}};
+        const auto [k, beta, value] = operator_at(x);
+        const auto seen = (k * x).sum(-1, true);
+        const auto next = x + beta * k * (value.defined() ? value - seen : -seen);
+        return {next + branch(next), {}};
     }
     Mixing mixing(const Tensor& x) override {
-        const auto [k, beta] = operator_at(x);
+        const auto [k, beta, value] = operator_at(x);
         const auto identity = torch::eye(channels_, k.options());
         return {identity - beta.unsqueeze(-1) * k.unsqueeze(-1) * k.unsqueeze(-2), {}, {}, {}};
     }
     int64_t branch_width() const override { return channels_; }
     int64_t streams() const override { return channels_; }
     std::vector<std::pair<std::string, Tensor>> statistics(const Tensor& x) override {
-        return {{"beta", operator_at(x).second}};
+        return {{"beta", operator_at(x).beta}};
     }
 
 private:
-    std::pair<Tensor, Tensor> operator_at(const Tensor& x) {
+    struct Operator {
+        Tensor k, beta, value;  ///< value: v, or undefined
+    };
+    Operator operator_at(const Tensor& x) {
         const auto guard = no_autocast();
         const auto seen = precise(pooled(x, pooling_));
-        return {unit(k_net_->forward(seen)), 2 * torch::sigmoid(beta_net_->forward(seen))};
+        return {unit(k_net_->forward(seen)), 2 * torch::sigmoid(beta_net_->forward(seen)),
+                v_net_.is_empty() ? Tensor{} : v_net_->forward(seen)};
     }
 
     int64_t channels_;
     Pooling pooling_;
-    nn::Sequential k_net_, beta_net_;
+    nn::Sequential k_net_, beta_net_, v_net_{nullptr};
 };
 
 /// A X + post ⊗ F(pre · X), the form of every connection with parallel streams.
@@ -159,6 +172,10 @@ struct HyperOptions {
     bool scales_per_stream = false;  ///< α per stream (JPmHC's Table 8), not per mapping
     bool zero_projections = true;    ///< φ starts at zero, pre and post at one stream
     bool dynamic = true;             ///< otherwise no φ: H̃ = b
+    /// sHC: the skews are γ tanh H̃, one γ each for U and V, and U, V and Σ have a scale τ each in place of α.
+    bool rotation_gates = false;
+    /// The Delta residual block X + β k (vᵀ − kᵀX) with v = F(pre · X): post is β k of the mixer I − β k kᵀ.
+    bool delta = false;
     int64_t layer = 0;
 };
 
@@ -173,11 +190,17 @@ public:
         b_pre_ = register_parameter("b_pre", !options.bounded      ? linear_pre
                                              : start_at_one_stream ? identity_like_bias(n, options.layer)
                                                                    : torch::zeros({n}));
-        b_post_ = register_parameter("b_post", !options.bounded      ? torch::ones({n})
-                                               : start_at_one_stream ? identity_like_bias(n, options.layer)
-                                                                     : torch::zeros({n}));
+        if (!options.delta)
+            b_post_ =
+                register_parameter("b_post", !options.bounded      ? torch::ones({n})
+                                             : start_at_one_stream ? identity_like_bias(n, options.layer)
+                                                                   : torch::zeros({n}));
         if (family().size() > 0)
             b_res_ = register_parameter("b_res", start.defined() ? start : family().start());
+        if (options.rotation_gates && family().size() > 0) {
+            gamma_u_ = register_parameter("gamma_u", torch::tensor(1.0F));
+            gamma_v_ = register_parameter("gamma_v", torch::tensor(1.0F));
+        }
         if (options.dynamic) register_dynamic_part();
     }
 
@@ -185,16 +208,19 @@ public:
         const auto guard = no_autocast();
         const auto seen = options_.dynamic ? norm_->forward(precise(x)) : Tensor{};
         const auto pre = logits(alpha_pre_, phi_pre_, seen, b_pre_);
-        const auto post = logits(alpha_post_, phi_post_, seen, b_post_);
         Mixing m;
         m.pre = options_.bounded ? torch::sigmoid(pre) : pre;
-        m.post = options_.bounded ? 2 * torch::sigmoid(post) : post;
         if (b_res_.defined()) {
-            const auto scale = alpha_res_.defined() && alpha_res_.dim() == 1
-                                   ? alpha_res_.repeat_interleave(family().size() / streams())
-                                   : alpha_res_;
-            m.raw = logits(scale, phi_res_, seen, b_res_.flatten());
+            m.raw = logits(residual_scale(), phi_res_, seen, b_res_.flatten());
+            if (options_.rotation_gates) m.raw = gated(m.raw);
             m.matrix = family().matrix(m.raw);
+        }
+        if (options_.delta) {
+            const auto parts = m.raw.split_with_sizes({streams(), 1}, -1);
+            m.post = 2 * torch::sigmoid(parts[1]) * unit(parts[0]);
+        } else {
+            const auto post = logits(alpha_post_, phi_post_, seen, b_post_);
+            m.post = options_.bounded ? 2 * torch::sigmoid(post) : post;
         }
         if (!options_.dynamic) spread(m, x.size(0), x.size(1));
         return m;
@@ -217,14 +243,38 @@ private:
         const auto n = streams(), size = family().size();
         norm_ = register_module("rms_norm", std::make_shared<RMSNorm>(channels(), options_.gain));
         phi_pre_ = register_module("phi_pre", linear(channels(), n, false));
-        phi_post_ = register_module("phi_post", linear(channels(), n, false));
+        if (!options_.delta) phi_post_ = register_module("phi_post", linear(channels(), n, false));
         const int64_t scales = options_.scales_per_stream ? n : 0;
         alpha_pre_ = register_scale("alpha_pre", scales);
-        alpha_post_ = register_scale("alpha_post", scales);
+        if (!options_.delta) alpha_post_ = register_scale("alpha_post", scales);
         if (size == 0) return;
         phi_res_ = register_module("phi_res", linear(channels(), size, false));
+        if (options_.rotation_gates) {
+            tau_u_ = register_scale("tau_u", 0);
+            tau_v_ = register_scale("tau_v", 0);
+            tau_s_ = register_scale("tau_s", 0);
+            return;
+        }
         // The weight of a permutation belongs to no stream: the paper's count leaves it unscaled.
         if (!options_.scales_per_stream || size % n == 0) alpha_res_ = register_scale("alpha_res", scales);
+    }
+    /// What the dynamic part of the mixer's raw numbers is multiplied by.
+    Tensor residual_scale() const {
+        if (tau_u_.defined()) {
+            const auto skews = skew_count(), rest = streams() - 1;
+            return torch::cat({tau_u_.expand({skews}), tau_v_.expand({skews}), tau_s_.expand({rest})});
+        }
+        return alpha_res_.defined() && alpha_res_.dim() == 1
+                   ? alpha_res_.repeat_interleave(family().size() / streams())
+                   : alpha_res_;
+    }
+    /// Entries above the diagonal of sHC's (n−1)×(n−1) skews.
+    int64_t skew_count() const { return (streams() - 1) * (streams() - 2) / 2; }
+    /// Raw numbers of the spectral sphere with γ tanh of the skews.
+    Tensor gated(const Tensor& raw) const {
+        const auto skews = skew_count();
+        const auto parts = raw.split_with_sizes({skews, skews, streams() - 1}, -1);
+        return torch::cat({gamma_u_ * torch::tanh(parts[0]), gamma_v_ * torch::tanh(parts[1]), parts[2]}, -1);
     }
     /// Expands one mapping for all inputs to the shape of one per input.
     static void spread(Mixing& m, int64_t batch, int64_t steps) {
@@ -250,6 +300,7 @@ private:
     std::shared_ptr<RMSNorm> norm_;
     nn::Linear phi_pre_{nullptr}, phi_post_{nullptr}, phi_res_{nullptr};
     Tensor b_pre_, b_post_, b_res_, alpha_pre_, alpha_post_, alpha_res_;
+    Tensor tau_u_, tau_v_, tau_s_, gamma_u_, gamma_v_;
 };
 
 /// Row softmax averaged over rows, and column softmax applied to n copies: (B, T, n) each.
@@ -257,11 +308,12 @@ std::pair<Tensor, Tensor> softmax_routes(const Tensor& pre, const Tensor& post) 
     return {torch::softmax(pre, -1).mean(-2), torch::softmax(post, -2).sum(-1)};
 }
 
-/// JPmHC: LayerNorm, one projection to 3n² numbers; pre row softmax, post column softmax, A a Cayley map.
+/// JPmHC: LayerNorm, one projection to 3n² numbers; pre row softmax, post column softmax (both of logits over the
+/// temperature), A a Cayley map.
 class JpmhcConnection final : public StreamConnection {
 public:
-    JpmhcConnection(int64_t channels, std::unique_ptr<Mixer> mixer, bool bias)
-        : StreamConnection(channels, std::move(mixer)) {
+    JpmhcConnection(int64_t channels, std::unique_ptr<Mixer> mixer, bool bias, double temperature)
+        : StreamConnection(channels, std::move(mixer)), temperature_(temperature) {
         const auto n = streams();
         norm_ = register_module("norm", nn::LayerNorm(nn::LayerNormOptions({channels})));
         fused_proj_ = register_module("fused_proj", linear(channels, 2 * n * n + family().size(), bias));
@@ -272,18 +324,20 @@ public:
         const auto all = fused_proj_->forward(norm_->forward(precise(x)));
         const auto parts = all.split_with_sizes({n * n, n * n, family().size()}, -1);
         const auto square = [&](const Tensor& part) {
-            return part.reshape({part.size(0), part.size(1), n, n});
+            return part.reshape({part.size(0), part.size(1), n, n}) / temperature_;
         };
         const auto [pre, post] = softmax_routes(square(parts[0]), square(parts[1]));
         return {family().matrix(parts[2]), pre, post, parts[2]};
     }
 
 private:
+    double temperature_;
     nn::LayerNorm norm_{nullptr};
     nn::Linear fused_proj_{nullptr};
 };
 
-/// EΔ hybrid, in series: X' = (γQ + (1−γ)H₂) X, then X' + post(F(pre(LN X'))) with full C×C projections.
+/// EΔ hybrid, in series: X' = (γQ + (1−γ)H₂) X, then X' + post(F(pre(LN X'))) with full C×C projections. With the
+/// mixer rotation X' = QX, without k and γ.
 class EdeltaConnection final : public StreamConnection {
 public:
     EdeltaConnection(int64_t channels, std::unique_ptr<Mixer> mixer, Pooling pooling, bool published_start,
@@ -296,8 +350,10 @@ public:
         u_net_ = register_module("u_net", generator(channels, hidden, n));
         v_net_ = register_module("v_net", generator(channels, hidden, n));
         beta_net_ = register_module("beta_net", generator(channels, hidden, 1));
-        k_net_ = register_module("k_net", generator(channels, hidden, n));
-        gate_net_ = register_module("gate_net", linear(channels, 1, true));
+        if (family().name() == "cayley-hybrid") {
+            k_net_ = register_module("k_net", generator(channels, hidden, n));
+            gate_net_ = register_module("gate_net", linear(channels, 1, true));
+        }
         pre_ = linear(channels, channels, false);
         post_ = linear(channels, channels, false);
     }
@@ -307,8 +363,10 @@ public:
     }
     void start() override {
         const torch::NoGradGuard no_grad;
-        gate_net_->weight.zero_();
-        gate_net_->bias.fill_(gate_bias_);
+        if (!gate_net_.is_empty()) {
+            gate_net_->weight.zero_();
+            gate_net_->bias.fill_(gate_bias_);
+        }
         if (published_start_) return;
         for (auto* const projection : {&pre_, &post_}) torch::nn::init::eye_((*projection)->weight);
     }
@@ -320,9 +378,12 @@ public:
     Mixing mixing(const Tensor& x) override {
         const auto guard = no_autocast();
         const auto seen = precise(pooled(x, pooling_));
-        const auto raw = torch::cat({u_net_->forward(seen), v_net_->forward(seen), beta_net_->forward(seen),
-                                     k_net_->forward(seen), gate_net_->forward(seen)},
-                                    -1);
+        std::vector<Tensor> numbers{u_net_->forward(seen), v_net_->forward(seen), beta_net_->forward(seen)};
+        if (!gate_net_.is_empty()) {
+            numbers.push_back(k_net_->forward(seen));
+            numbers.push_back(gate_net_->forward(seen));
+        }
+        const auto raw = torch::cat(numbers, -1);
         return {family().matrix(raw), {}, {}, raw};
     }
 
@@ -330,7 +391,7 @@ private:
     Pooling pooling_;
     bool published_start_;
     double gate_bias_;
-    nn::Sequential u_net_, v_net_, beta_net_, k_net_;
+    nn::Sequential u_net_, v_net_, beta_net_, k_net_{nullptr};
     nn::Linear gate_net_{nullptr}, pre_{nullptr}, post_{nullptr};
 };
 
@@ -398,34 +459,51 @@ private:
 };
 
 /// MGT: X + β⊙(V⊙σ(LN(X W_gate)) − αX), V = F(X), β = λ tanh(X W_β + b) + ε. The paper gives no values;
-/// λ = 1, ε = 1e-2, α = 0 and b = 1 start it as a residual connection at tanh 1 = 0.76 of its strength.
+/// λ = 1, ε = 1e-2, α = 0 and b = 1 start it as a residual connection at tanh 1 = 0.76 of its strength. Its ablations
+/// have the gate alone, X + V⊙σ(LN(X W_gate)), or β alone, X + β⊙(V − αX). After the sum comes the norm of a post-norm
+/// model, in which V is F without a norm.
 class MgtConnection final : public Connection {
 public:
-    explicit MgtConnection(int64_t channels) : channels_(channels) {
-        gate_ = register_module("w_gate", linear(channels, channels, false));
-        norm_ = register_module("norm", nn::LayerNorm(nn::LayerNormOptions({channels})));
+    /// What of the block it has, with λ and ε.
+    struct Parts {
+        bool gate, delta, post_norm;
+        double scale, offset;
+    };
+    MgtConnection(int64_t channels, const Parts& parts) : channels_(channels), parts_(parts) {
+        if (parts.gate) {
+            gate_ = register_module("w_gate", linear(channels, channels, false));
+            norm_ = register_module("norm", nn::LayerNorm(nn::LayerNormOptions({channels})));
+        }
+        if (!parts.delta) return;
         beta_ = register_module("w_beta", linear(channels, channels, true));
         alpha_ = register_parameter("alpha", torch::zeros({}));
     }
     void start() override {
         const torch::NoGradGuard no_grad;
-        beta_->bias.fill_(1.0);
+        if (parts_.delta) beta_->bias.fill_(1.0);
     }
     Output forward(const Tensor& x, const Branch& branch) override {
-        const auto value = branch(x) * torch::sigmoid(norm_->forward(gate_->forward(x)));
-        return {x + beta(x) * (value - alpha_ * x), {}};
+        auto update = parts_.post_norm ? branch.core(x) : branch(x);
+        if (parts_.gate) update = update * torch::sigmoid(norm_->forward(gate_->forward(x)));
+        if (parts_.delta) update = beta(x) * (update - alpha_ * x);
+        return {parts_.post_norm ? branch.norm(x + update) : x + update, {}};
     }
-    Mixing mixing(const Tensor& x) override { return {torch::diag_embed(1 - alpha_ * beta(x)), {}, {}, {}}; }
+    Mixing mixing(const Tensor& x) override {
+        if (!parts_.delta) return {};
+        return {torch::diag_embed(1 - alpha_ * beta(x)), {}, {}, {}};
+    }
     int64_t branch_width() const override { return channels_; }
-    int64_t streams() const override { return channels_; }
+    int64_t streams() const override { return parts_.delta ? channels_ : 1; }
     std::vector<std::pair<std::string, Tensor>> statistics(const Tensor& x) override {
+        if (!parts_.delta) return {};
         return {{"beta", beta(x)}, {"erasure", alpha_}};
     }
 
 private:
-    Tensor beta(const Tensor& x) { return torch::tanh(beta_->forward(x)) + 1e-2; }
+    Tensor beta(const Tensor& x) { return parts_.scale * torch::tanh(beta_->forward(x)) + parts_.offset; }
 
     int64_t channels_;
+    Parts parts_;
     nn::Linear gate_{nullptr}, beta_{nullptr};
     nn::LayerNorm norm_{nullptr};
     Tensor alpha_;
@@ -457,23 +535,48 @@ Tensor apply_mixer(const Tensor& matrix, const Tensor& x) {
     return torch::matmul(matrix.to(x.scalar_type()), streams).reshape(x.sizes());
 }
 
+namespace {
+
+bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
 bool has_hyper_connections(const std::string& architecture) {
-    static const std::vector<std::string> names{"mhc", "mhc-lite", "shc", "hc", "mixer", "recursive"};
-    return std::find(names.begin(), names.end(), architecture) != names.end();
+    return is_one_of(architecture, {"mhc", "mhc-lite", "shc", "hc", "delta", "mixer", "recursive"});
+}
+
+bool has_movable_norm(const std::string& architecture) {
+    return is_one_of(architecture, {"gpt", "post-ln", "mgt", "mgt-mhc", "mgt-ddl"});
+}
+
+bool has_streams(const std::string& architecture) {
+    return !has_movable_norm(architecture) && architecture != "ddl";
 }
 
 std::shared_ptr<Connection> make_connection(const ConnectionConfig& c) {
     const auto& a = c.architecture;
     if (c.static_mappings && !has_hyper_connections(a))
         throw std::invalid_argument(fmt::format("architecture '{}' has no static mappings", a));
+    if (c.post_norm && !has_movable_norm(a))
+        throw std::invalid_argument(fmt::format("architecture '{}' has its norms before the branches", a));
+    if (c.value_injection && a != "ddl")
+        throw std::invalid_argument(fmt::format("architecture '{}' has no value injection", a));
     const auto mixer = [&](const char* family) { return make_mixer(family, c.streams, c.mixer_options); };
-    if (a == "gpt") return std::make_shared<ResidualConnection>(c.channels);
-    if (a == "ddl") return std::make_shared<DeltaConnection>(c.channels, c.pooling);
-    if (a == "mgt") return std::make_shared<MgtConnection>(c.channels);
-    if (a == "jpmhc") return std::make_shared<JpmhcConnection>(c.channels, mixer("cayley"), true);
-    if (a == "edelta")
-        return std::make_shared<EdeltaConnection>(c.channels, mixer("cayley-hybrid"), c.pooling,
-                                                  c.published_start, c.mixer_options.gate_bias);
+    if (a == "gpt" || a == "post-ln") return std::make_shared<ResidualConnection>(c.channels, c.post_norm);
+    if (a == "ddl") return std::make_shared<DeltaConnection>(c.channels, c.pooling, c.value_injection);
+    if (a == "mgt" || a == "mgt-mhc" || a == "mgt-ddl")
+        return std::make_shared<MgtConnection>(
+            c.channels,
+            MgtConnection::Parts{a != "mgt-ddl", a != "mgt-mhc", c.post_norm, c.beta_scale, c.beta_offset});
+    if (a == "jpmhc")
+        return std::make_shared<JpmhcConnection>(c.channels, mixer("cayley"), true,
+                                                 c.mixer_options.temperature);
+    if (a == "edelta" || a == "edelta-cayley")
+        return std::make_shared<EdeltaConnection>(c.channels,
+                                                  mixer(a == "edelta" ? "cayley-hybrid" : "rotation"),
+                                                  c.pooling, c.published_start, c.mixer_options.gate_bias);
     if (a == "edelta-stream")
         return std::make_shared<EdeltaStreamConnection>(c.channels, mixer("cayley-hybrid"), c.pooling,
                                                         c.mixer_options.gate_bias);
@@ -489,7 +592,16 @@ std::shared_ptr<Connection> make_connection(const ConnectionConfig& c) {
         return hyper(c, "hyper", options);
     }
     if (a == "mhc-lite") return hyper(c, "permutation", {});
-    if (a == "shc") return hyper(c, "spectral-sphere", {});
+    if (a == "shc") {
+        HyperOptions options;
+        options.rotation_gates = true;
+        return hyper(c, "spectral-sphere", options);
+    }
+    if (a == "delta") {
+        HyperOptions options;
+        options.delta = true;
+        return hyper(c, "householder", options);
+    }
     if (a == "mixer") return hyper(c, c.mixer, {});
     throw std::invalid_argument(fmt::format("architecture '{}' has no connection", a));
 }
@@ -497,16 +609,16 @@ std::shared_ptr<Connection> make_connection(const ConnectionConfig& c) {
 std::string connection_name(const ConnectionConfig& c) {
     const auto& a = c.architecture;
     if (a == "ddl") return "delta";
-    if (a == "edelta" || a == "edelta-stream") return "geo";
-    if (a == "mhc" || a == "jpmhc" || a == "mgt") return a;
-    return "hc";
+    if (a == "edelta" || a == "edelta-stream" || a == "edelta-cayley") return "geo";
+    if (a == "mhc" || a == "jpmhc") return a;
+    return a.starts_with("mgt") ? "mgt" : "hc";
 }
 
 std::shared_ptr<Connection> make_jpmhc_module(const std::string& variant, int64_t n, int64_t p) {
     MixerOptions options;
     options.permutations = 6;
     if (variant == "cayley")
-        return std::make_shared<JpmhcConnection>(n * p, make_mixer(variant, n, options), false);
+        return std::make_shared<JpmhcConnection>(n * p, make_mixer(variant, n, options), false, 1.0);
     HyperOptions hyper_options;
     hyper_options.gain = false;
     hyper_options.scales_per_stream = true;

@@ -66,7 +66,7 @@ public:
 
 /// The configuration of a connection.
 struct ConnectionConfig {
-    std::string architecture;  ///< gpt ddl mhc mhc-lite jpmhc edelta edelta-stream shc hc mgt, or mixer
+    std::string architecture;  ///< of architecture_names() (transformer.hpp), or mixer
     std::string mixer;         ///< family of architecture "mixer" (and of "recursive" models)
     int64_t channels = 128;    ///< C
     int64_t streams = 4;       ///< n
@@ -74,11 +74,21 @@ struct ConnectionConfig {
     Pooling pooling = Pooling::causal;  ///< how an input-dependent operator sees its input
     bool published_start = false;  ///< EΔ's projections from N(0, .02) as that code does, not the identity
     bool static_mappings = false;  ///< hyper-connections whose mixer, pre and post see no input: H̃ = b
+    bool value_injection = false;  ///< ddl: (I − β k kᵀ) x + β k v, with a scalar v from the input
+    bool post_norm = false;        ///< plain residuals and mgt: the norm is applied to the sum, not before F
+    double beta_scale = 1.0;       ///< mgt: λ of β = λ tanh(x W + b) + ε
+    double beta_offset = 0.01;     ///< mgt: ε
     MixerOptions mixer_options = {};  ///< of the mixer family
 };
 
 /// Whether models of this architecture have hyper-connections, which may have static mappings.
 bool has_hyper_connections(const std::string& architecture);
+
+/// Whether an architecture has parallel streams; the others act on all channels at once.
+bool has_streams(const std::string& architecture);
+
+/// Whether the norm of an architecture's branches may come after the sum.
+bool has_movable_norm(const std::string& architecture);
 
 /// The connection of an architecture. Throws std::invalid_argument for an unknown one.
 std::shared_ptr<Connection> make_connection(const ConnectionConfig& config);

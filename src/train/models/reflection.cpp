@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "train/modules/mixer.hpp"
+#include "train/modules/gate_regulariser.hpp"
 
 namespace spectra::train {
 
@@ -60,8 +60,10 @@ private:
 
 class Hybrid final : public ReflectionModel {
 public:
-    Hybrid(int64_t d, int64_t hidden, double gate_weight, double gate_bias)
+    Hybrid(int64_t d, int64_t hidden, double gate_weight, double gate_bias,
+           MixerOptions::Regulariser regulariser)
         : gate_weight_(gate_weight),
+          regulariser_(regulariser),
           u_net_(register_module("u_net", network(d, hidden, d))),
           v_net_(register_module("v_net", network(d, hidden, d))),
           beta_net_(register_module("cayley_beta_net", network(d, hidden, 1))),
@@ -76,10 +78,10 @@ public:
         const auto v = unit(raw_v - scalar_product(u, raw_v) * u);
         const auto beta = torch::softplus(beta_net_->forward(x));
         const auto k = unit(k_net_->forward(x));
-        const auto gamma = torch::sigmoid(gate_->forward(x));
+        const auto logit = gate_->forward(x), gamma = torch::sigmoid(logit);
         const auto reflected = x - 2 * scalar_product(k, x) * k;
         return {gamma * rotated(x, u, v, beta / 2) + (1 - gamma) * reflected,
-                gate_weight_ * (4 * gamma * (1 - gamma)).mean(), gamma, beta};
+                gate_weight_ * gate_regulariser(regulariser_, logit).mean(), gamma, beta};
     }
 
 private:
@@ -92,6 +94,7 @@ private:
     }
 
     double gate_weight_;
+    MixerOptions::Regulariser regulariser_;
     nn::Sequential u_net_, v_net_, beta_net_, k_net_;
     nn::Linear gate_;
 };
@@ -99,10 +102,12 @@ private:
 }  // namespace
 
 std::shared_ptr<ReflectionModel> make_reflection_model(const std::string& architecture, int64_t d,
-                                                       int64_t hidden, double gate_weight, double gate_bias) {
+                                                       int64_t hidden, double gate_weight, double gate_bias,
+                                                       MixerOptions::Regulariser regulariser) {
     if (architecture == "ddl") return std::make_shared<Ddl>(d, hidden);
     if (architecture == "jpmhc") return std::make_shared<Cayley>(d, hidden);
-    if (architecture == "edelta") return std::make_shared<Hybrid>(d, hidden, gate_weight, gate_bias);
+    if (architecture == "edelta")
+        return std::make_shared<Hybrid>(d, hidden, gate_weight, gate_bias, regulariser);
     throw std::invalid_argument(fmt::format(
         "architecture '{}' has no operator for the reflection task; use ddl, jpmhc or edelta", architecture));
 }

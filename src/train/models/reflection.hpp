@@ -7,6 +7,7 @@
 #include <string>
 
 #include "jacobian/torch.hpp"
+#include "train/modules/mixer_options.hpp"
 
 namespace spectra::train {
 
@@ -18,7 +19,7 @@ public:
     /// What forward() gives.
     struct Output {
         torch::Tensor prediction;  ///< y, (B, d)
-        torch::Tensor penalty;     ///< λ · mean 4γ(1−γ), undefined without a gate
+        torch::Tensor penalty;     ///< λ · mean f(γ) of the gate's regulariser f, undefined without a gate
         torch::Tensor gate;        ///< γ, (B, 1), or undefined
         torch::Tensor beta;        ///< β, (B, 1), or undefined
     };
@@ -27,8 +28,8 @@ public:
 };
 
 /// The operator of an architecture. gate_weight: λ of the regulariser; gate_bias: where γ starts.
-std::shared_ptr<ReflectionModel> make_reflection_model(const std::string& architecture, int64_t dimension,
-                                                       int64_t hidden = 128, double gate_weight = 0.5,
-                                                       double gate_bias = -1.5);
+std::shared_ptr<ReflectionModel> make_reflection_model(
+    const std::string& architecture, int64_t dimension, int64_t hidden = 128, double gate_weight = 0.5,
+    double gate_bias = -1.5, MixerOptions::Regulariser regulariser = MixerOptions::Regulariser::quadratic);
 
 }  // namespace spectra::train

@@ -72,6 +72,10 @@ ConnectionConfig connection_config(const ModelConfig& m, int64_t sublayer) {
     c.pooling = m.pooling;
     c.published_start = m.published_start;
     c.static_mappings = m.static_mappings;
+    c.value_injection = m.value_injection;
+    c.post_norm = m.post_norm;
+    c.beta_scale = m.beta_scale;
+    c.beta_offset = m.beta_offset;
     c.mixer_options = m.mixer_options;
     return c;
 }
@@ -85,7 +89,8 @@ bool has_published_tables(const std::string& architecture) {
 
 const std::vector<std::string>& architecture_names() {
     static const std::vector<std::string> names{
-        "gpt", "ddl", "mhc", "mhc-lite", "jpmhc", "edelta", "edelta-stream", "shc", "hc", "mgt", "recursive"};
+        "gpt",           "post-ln",       "ddl", "delta", "mhc", "mhc-lite", "jpmhc",   "edelta",
+        "edelta-cayley", "edelta-stream", "shc", "hc",    "mgt", "mgt-mhc",  "mgt-ddl", "recursive"};
     return names;
 }
 
@@ -94,10 +99,12 @@ ModelConfig matched_config(const std::string& architecture, const std::string& m
         const char* name;
         int64_t layers, channels;
     };
-    static constexpr Size sizes[] = {{"gpt", 9, 128},           {"ddl", 8, 128},       {"mhc", 9, 128},
-                                     {"mhc-lite", 8, 512},      {"jpmhc", 7, 512},     {"edelta", 6, 128},
-                                     {"edelta-stream", 6, 512}, {"shc", 8, 512},       {"hc", 8, 512},
-                                     {"mgt", 7, 128},           {"recursive", 2, 512}, {"mixer", 8, 512}};
+    static constexpr Size sizes[] = {
+        {"gpt", 9, 128},           {"post-ln", 9, 128},       {"ddl", 8, 128},     {"delta", 8, 512},
+        {"mhc", 9, 128},           {"mhc-lite", 8, 512},      {"jpmhc", 7, 512},   {"edelta", 6, 128},
+        {"edelta-cayley", 6, 128}, {"edelta-stream", 6, 512}, {"shc", 8, 512},     {"hc", 8, 512},
+        {"mgt", 7, 128},           {"mgt-mhc", 8, 128},       {"mgt-ddl", 8, 128}, {"recursive", 2, 512},
+        {"mixer", 8, 512}};
     ModelConfig config;
     config.architecture = architecture;
     config.mixer = mixer;
@@ -108,6 +115,7 @@ ModelConfig matched_config(const std::string& architecture, const std::string& m
                                                 fmt::join(architecture_names(), ", ")));
     config.layers = size->layers;
     config.channels = size->channels;
+    config.post_norm = architecture == "post-ln" || architecture == "mgt-mhc" || architecture == "mgt-ddl";
     if (architecture == "recursive") {
         config.cycles = 6;
         if (mixer.empty()) config.mixer = "cayley";

@@ -13,7 +13,7 @@
 
 namespace spectra::train {
 
-/// A pre-norm transformer with any kind of residual connections.
+/// A transformer with any kind of residual connections.
 struct ModelConfig {
     std::string architecture = "gpt";   ///< of architecture_names()
     std::string mixer;                  ///< of a plain stack with that mixer, and of recursive models
@@ -26,6 +26,10 @@ struct ModelConfig {
     Pooling pooling = Pooling::causal;  ///< how input-dependent operators see their input
     bool published_start = false;       ///< ConnectionConfig::published_start
     bool static_mappings = false;    ///< of hyper-connections: mixer, pre and post see no input
+    bool value_injection = false;    ///< ConnectionConfig::value_injection
+    bool post_norm = false;          ///< ConnectionConfig::post_norm
+    double beta_scale = 1.0;         ///< ConnectionConfig::beta_scale
+    double beta_offset = 0.01;       ///< ConnectionConfig::beta_offset
     bool checkpoint_blocks = false;  ///< keep only the states between blocks, compute the rest again
     MixerOptions mixer_options = {};  ///< of the mixer family
 
@@ -37,7 +41,8 @@ struct ModelConfig {
 /// Names of the architectures, in the order shown to users.
 const std::vector<std::string>& architecture_names();
 
-/// The published widths and depths (about 1.8 M parameters), for an architecture or a stack with a mixer.
+/// The published widths and depths (about 1.8 M parameters) and places of norms, for an architecture or a stack with
+/// a mixer.
 ModelConfig matched_config(const std::string& architecture, const std::string& mixer = "");
 
 /// Attention and MLP, each inside its residual connection.

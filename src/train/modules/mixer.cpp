@@ -8,9 +8,10 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "mixers/generating_set.hpp"
 #include "mixers/permutation.hpp"
 #include "mixers/registry.hpp"
-#include "random/stream.hpp"
+#include "train/modules/gate_regulariser.hpp"
 #include "train/modules/maps.hpp"
 #include "train/modules/sinkhorn.hpp"
 
@@ -157,6 +158,8 @@ public:
         require(options.sinkhorn_iterations >= (unrolled ? 1 : 0), "sinkhorn_iterations",
                 options.sinkhorn_iterations, unrolled ? "≥ 1 with the unrolled gradient" : "≥ 0");
         require(options.gauss_seidel_sweeps >= 1, "gauss_seidel_sweeps", options.gauss_seidel_sweeps, "≥ 1");
+        require(std::isfinite(options.sinkhorn_clamp) && options.sinkhorn_clamp >= 0, "sinkhorn_clamp",
+                options.sinkhorn_clamp, "a finite number ≥ 0");
     }
     int64_t size() const override { return streams() * streams(); }
     Tensor start() const override { return (8 * (torch::eye(streams(), float32) - 1)).flatten(); }
@@ -164,7 +167,8 @@ public:
 
 private:
     Tensor widened_matrix(const Tensor& raw) const override {
-        return sinkhorn(as_matrix(raw, streams(), streams()), options_);
+        const double most = options_.sinkhorn_clamp;
+        return sinkhorn(as_matrix(most > 0 ? raw.clamp(-most, most) : raw, streams(), streams()), options_);
     }
 
     MixerOptions options_;
@@ -174,17 +178,16 @@ int64_t factorial(int64_t n) {
     return n <= 1 ? 1 : n * factorial(n - 1);
 }
 
-std::vector<mixers::Permutation> permutations(int64_t n, int count) {
+std::vector<mixers::Permutation> permutations(int64_t n, int count, MixerOptions::Basis basis) {
     if (count == 0)
         require(n <= largest_full_permutation, "permutations 0 (all n!) with streams", n,
                 "1.." + std::to_string(largest_full_permutation) + ", or a number of permutations");
     const int64_t most = n <= largest_full_permutation ? factorial(n) : most_permutations;
     require(count >= 0 && count <= most, "permutations", count, "0 (all) to " + std::to_string(most));
-    if (count > 0) {
-        random::Stream stream(0, random::Purpose::mixer);
-        return mixers::permutation_list(static_cast<int>(n), count, stream);
-    }
-    return mixers::all_permutations(static_cast<int>(n));
+    const auto streams = static_cast<int>(n);
+    if (count == 0) return mixers::all_permutations(streams);
+    return basis == MixerOptions::Basis::optimal ? mixers::largest_gap(streams, count).permutations
+                                                 : mixers::published_permutations(streams, count);
 }
 
 /// Row k: the matrix of the k-th permutation.
@@ -202,9 +205,10 @@ class PermutationMixture final : public Mixer {
 public:
     PermutationMixture(int64_t n, const MixerOptions& options)
         : PermutationMixture(n, options.temperature,
-                             permutation_basis(permutations(n, options.permutations))) {}
+                             permutation_basis(permutations(n, options.permutations, options.basis))) {}
     int64_t size() const override { return size_; }
     Tensor start() const override {
+        if (!starts_at_identity_) return torch::zeros({size_}, float32);
         Tensor logits = torch::full({size_}, -8, float32);
         logits[0] = 0;
         return logits;
@@ -213,7 +217,11 @@ public:
 
 private:
     PermutationMixture(int64_t n, double temperature, const Tensor& basis)
-        : Mixer("permutation", n), temperature_(temperature), size_(basis.size(0)), basis_(basis) {}
+        : Mixer("permutation", n),
+          temperature_(temperature),
+          size_(basis.size(0)),
+          starts_at_identity_(torch::equal(basis[0], torch::eye(n, torch::kDouble).flatten())),
+          basis_(basis) {}
 
     Tensor widened_matrix(const Tensor& raw) const override {
         const Tensor weights = (raw / temperature_).softmax(-1);
@@ -222,6 +230,7 @@ private:
 
     double temperature_;
     int64_t size_;
+    bool starts_at_identity_;  ///< the first permutation is the identity
     Constant basis_;
 };
 
@@ -312,7 +321,7 @@ private:
 class CayleyHybrid final : public Mixer {
 public:
     CayleyHybrid(int64_t n, const MixerOptions& options)
-        : Mixer("cayley-hybrid", n), gate_bias_(options.gate_bias) {
+        : Mixer("cayley-hybrid", n), gate_bias_(options.gate_bias), regulariser_(options.regulariser) {
         require(std::isfinite(gate_bias_), "gate_bias", gate_bias_, "a finite number");
     }
     int64_t size() const override { return 3 * streams() + 2; }
@@ -322,8 +331,7 @@ public:
             {vector, torch::zeros({streams() + 1}, float32), vector, torch::full({1}, gate_bias_, float32)});
     }
     Tensor regulariser(const Tensor& raw) const override {
-        const Tensor x = gate(widened(raw));
-        return 4 * x.sigmoid() * (-x).sigmoid();
+        return gate_regulariser(regulariser_, gate(widened(raw)));
     }
     Statistics statistics(const Tensor& raw) const override {
         const torch::NoGradGuard no_graph;
@@ -344,6 +352,7 @@ private:
     }
 
     double gate_bias_;
+    MixerOptions::Regulariser regulariser_;
 };
 
 class SpectralSphere final : public Mixer {

@@ -25,7 +25,7 @@ namespace spectra::train {
 ///  * cayley-hybrid: u, v (n each), β, k (n), γ; γQ + (1 − γ)(I − 2kkᵀ/‖k‖²) [as rotation, 1/√n, gate_bias]
 ///  * spectral-sphere: skews of U and V ((n−1)(n−2)/2 each), Σ (n−1); J + U_Z U Σ Vᵀ U_Zᵀ [0, 0, 4]
 ///  * grassmann: a frame (n×rank); the projector onto its columns [the first unit vectors]
-///  * permutation: logits (K); Σ_k softmax_k P_k [0 at the identity, −8 elsewhere]
+///  * permutation: logits (K); Σ_k softmax_k P_k [0 at the identity, −8 elsewhere; 0 without the identity]
 ///  * householder: k (n), β; I − β kkᵀ/‖k‖² [1/√n, −4: β = .036]
 ///  * rotation: u, v (n each), β; Q = (I + M)⁻¹(I − M), M = (β/2)(uvᵀ − vuᵀ) [1/√n, 0, 0]
 ///  * hyper: H (n²); H, without constraint [I]
@@ -56,7 +56,7 @@ public:
     /// are widened first. double stays double.
     torch::Tensor matrix(const torch::Tensor& raw) const;
 
-    /// (…, size) → (…): 4γ(1 − γ) for cayley-hybrid; an undefined tensor for the others.
+    /// (…, size) → (…): the gate's regulariser for cayley-hybrid; an undefined tensor for the others.
     virtual torch::Tensor regulariser(const torch::Tensor& raw) const;
 
     /// Quantities for the log, (…, size) → (…) each: "gate", "beta". Without gradient; empty for most

@@ -69,7 +69,8 @@ TEST(Transformer, JpmhcModulesHaveThePrintedNumberOfParameters) {
 }
 
 TEST(Transformer, UnpublishedSizesAreOfTheSameOrder) {
-    for (const auto& name : {"mhc-lite", "edelta-stream", "shc", "hc", "mgt", "mixer"}) {
+    for (const auto& name : {"post-ln", "delta", "mhc-lite", "edelta-cayley", "edelta-stream", "shc", "hc",
+                             "mgt", "mgt-mhc", "mgt-ddl", "mixer"}) {
         const auto count = core_parameter_count(Transformer(matched_config(name, "orthogonal")));
         EXPECT_GT(count, 1'600'000) << name;
         EXPECT_LT(count, 2'000'000) << name;
@@ -140,9 +141,11 @@ TEST(Transformer, CausalPoolingIsTheMeanSoFar) {
 // With a branch that gives nothing, a connection is its mixer.
 TEST(Transformer, AConnectionAppliesTheMatrixItShows) {
     for (const auto& name : all_architectures()) {
-        if (name == "gpt") continue;
+        if (name == "gpt" || name == "post-ln" || name == "mgt-mhc") continue;
         SCOPED_TRACE(name);
-        Transformer model(small(name));
+        auto config = small(name);
+        config.post_norm = false;
+        Transformer model(config);
         stir(model);
         const torch::NoGradGuard no_grad;
         const auto x = torch::randn({2, 7, 16});
@@ -154,13 +157,14 @@ TEST(Transformer, AConnectionAppliesTheMatrixItShows) {
         const auto shown = connection.mixing(x).matrix;
         EXPECT_LT((after - apply_mixer(shown, x)).abs().max().item<float>(), 2e-5F);
         EXPECT_EQ(shown.size(-1), connection.streams());
-        EXPECT_EQ(width, name == "mhc" || name == "ddl" || name == "mgt" || name == "edelta" ? 16 : 4);
+        const bool whole = name == "mhc" || name == "edelta" || name == "edelta-cayley" || !has_streams(name);
+        EXPECT_EQ(width, whole ? 16 : 4);
     }
 }
 
 // Stream i gets A x plus post_i F(Σ pre_j x_j): the linear part with an identity branch.
 TEST(Transformer, StreamsAreReadAndWrittenByPreAndPost) {
-    for (const auto* name : {"jpmhc", "shc", "mhc-lite", "hc"}) {
+    for (const auto* name : {"jpmhc", "shc", "mhc-lite", "hc", "delta"}) {
         Transformer model(small(name));
         stir(model);
         const torch::NoGradGuard no_grad;
@@ -316,7 +320,7 @@ TEST(Transformer, TokensAreEmbeddedAndReadOutByOneTable) {
 
 // Without the input-dependent part only the biases are left, and every input meets the same mapping.
 TEST(Transformer, StaticMappingsSeeNoInput) {
-    for (const std::string architecture : {"mhc", "mhc-lite", "shc", "hc", "recursive", "mixer"}) {
+    for (const std::string architecture : {"mhc", "mhc-lite", "shc", "hc", "delta", "recursive", "mixer"}) {
         SCOPED_TRACE(architecture);
         auto config = small(architecture);
         const Transformer dynamic(config);
@@ -325,11 +329,17 @@ TEST(Transformer, StaticMappingsSeeNoInput) {
         for (const auto& item : model.named_parameters()) {
             EXPECT_EQ(item.key().find("phi_"), std::string::npos) << item.key();
             EXPECT_EQ(item.key().find("alpha_"), std::string::npos) << item.key();
+            EXPECT_EQ(item.key().find("tau_"), std::string::npos) << item.key();
         }
         stir(model);
         auto& connection = model.blocks()[1]->connection(0);
         const auto size = connection.mixer()->size();
-        const auto mapped = 4 + 4 + size, per_connection = mapped * 16 + 16 + 3;
+        // delta's post is made from its mixer; shc's three scales take the place of one.
+        const bool delta = architecture == "delta";
+        const auto mapped = (delta ? 4 : 4 + 4) + size, scales = int64_t{delta                   ? 2
+                                                                         : architecture == "shc" ? 5
+                                                                                                 : 3};
+        const auto per_connection = mapped * 16 + 16 + scales;
         EXPECT_EQ(parameter_count(dynamic) - parameter_count(model), 4 * per_connection);
         const auto a = connection.mixing(torch::randn({2, 3, 16})),
                    b = connection.mixing(torch::randn({2, 3, 16}));

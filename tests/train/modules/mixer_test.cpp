@@ -12,12 +12,12 @@
 
 #include "mixers/cayley.hpp"
 #include "mixers/cayley_hybrid.hpp"
+#include "mixers/generating_set.hpp"
 #include "mixers/grassmann.hpp"
 #include "mixers/householder.hpp"
 #include "mixers/permutation.hpp"
 #include "mixers/sinkhorn.hpp"
 #include "mixers/spectral_sphere.hpp"
-#include "random/stream.hpp"
 #include "support/expect_refused.hpp"
 #include "train/modules/checks.hpp"
 #include "train/modules/maps.hpp"
@@ -353,12 +353,24 @@ TEST(MixerPlain, EqualsTheMixtureOfPermutations) {
         const auto mixer = make_mixer("permutation", n, options);
         ASSERT_EQ(mixer->size(), 9);
         const Tensor logits = normal({9});
-        random::Stream stream(0, random::Purpose::mixer);
-        const auto list = mixers::permutation_list(static_cast<int>(n), 9, stream);
+        const auto list = mixers::published_permutations(static_cast<int>(n), 9);
         EXPECT_LE(distance(mixer->matrix(logits),
                            mixers::permutation_mixture(list, mixers::softmax(to_eigen(logits)))),
                   1e-14);
     }
+    // Starts at the identity where that is in the list, otherwise at equal weights.
+    EXPECT_LT(
+        largest(
+            make_mixer("permutation", 4, options)->matrix(make_mixer("permutation", 4, options)->start()) -
+            torch::eye(4)),
+        9 * std::exp(-8));
+    options.permutations = 4;
+    options.basis = MixerOptions::Basis::optimal;
+    const auto optimal = make_mixer("permutation", 4, options);
+    const auto set = mixers::largest_gap(4, 4).permutations;
+    EXPECT_LE(distance(optimal->matrix(optimal->start().to(torch::kDouble)),
+                       mixers::permutation_mixture(set, Eigen::VectorXd::Constant(4, 0.25))),
+              1e-15);
     // All 24 of four streams in lexicographic order: the last one reverses them.
     const auto all = make_mixer("permutation", 4);
     ASSERT_EQ(all->size(), 24);
