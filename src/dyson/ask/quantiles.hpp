@@ -17,6 +17,7 @@ struct Quantiles {
     std::vector<double> log_s;  ///< one per share
     int points = 0;             ///< solved
     int uncertified = 0;        ///< of these, without a certificate
+    long newton_steps = 0;      ///< over all points
 };
 /// `before_point` is called before every point and may throw to stop.
 Quantiles quantiles(const Network& network, const std::vector<double>& shares,
