@@ -85,7 +85,7 @@ CompareRequest::CompareRequest() {
     grid.command = "compare";
     grid.mixers = {"identity", "bistochastic", "orthogonal", "cayley-hybrid", "spectral-sphere", "gaussian"};
     grid.depths = {1, 2, 10};
-    grid.each.samples = 500;
+    grid.each.samples = 250;
 }
 
 Comparison compare(const CompareRequest& request, const Invocation& invocation, Observer& observer) {

@@ -30,7 +30,7 @@ TEST(CompareRequest, IsTheGridOfTheFirstFigureByDefault) {
     ASSERT_EQ(points.size(), 18u);
     EXPECT_EQ(points.front().name, "identity-L1-noise0.05-seed1");
     EXPECT_EQ(points.back().name, "gaussian-L10-noise0.05-seed1");
-    for (const auto& point : points) EXPECT_EQ(point.request.samples, 500);
+    for (const auto& point : points) EXPECT_EQ(point.request.samples, 250);
 }
 
 class CompareProgram : public ::testing::Test {
@@ -123,7 +123,7 @@ TEST_F(CompareProgram, AnotherPictureComputesNothing) {
               0);
     EXPECT_EQ(h5::File::open_read(path("other.h5"))
                   .integer_attribute("runs/orthogonal-p3-L1-noise0.05-seed1/montecarlo", "samples"),
-              500);
+              250);
 }
 
 TEST_F(CompareProgram, WithoutGnuplotEverythingElseIsThere) {

@@ -121,7 +121,8 @@ public:
                 return 0.5 * (low->log_s + high->log_s);
             const bool from_low = high == nullptr || (low != nullptr && u_ - low->mass < high->mass - u_);
             const auto& here = from_low ? *low : *high;
-            if (std::abs(here.mass - u_) < close_ && here.slope > 0) return here.log_s;
+            if (std::abs(here.mass - u_) < close_ && here.slope > 0)
+                return here.log_s + (from_low ? 1 : -1) * newton_stride(here);
             const double room = low != nullptr && high != nullptr ? high->log_s - low->log_s : infinity;
             double stride = here.slope > 0 ? newton_stride(here) : step;
             if (std::isfinite(room) && !(here.slope > 0 && stride < 0.8 * room)) stride = 0.5 * room;
