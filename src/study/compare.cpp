@@ -65,6 +65,7 @@ void draw_figures(const CompareRequest& request, const std::vector<report::Compa
         for (const auto scale : {plot::Scale::linear, plot::Scale::logarithmic}) {
             auto figure = report::density_grid(grid, scale);
             if (request.grey) plot::turn_grey(figure);
+            figure.dark = request.dark;
             std::vector<std::filesystem::path> paths;
             for (const auto& format : formats)
                 paths.push_back(ending_in(result, (scale == plot::Scale::linear ? "." : "-log.") + format));

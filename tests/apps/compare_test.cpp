@@ -105,7 +105,11 @@ TEST_F(CompareProgram, AnotherPictureComputesNothing) {
     const auto again = compare(with(small, {"--palette", "grey", "--table", "none"}));
     ASSERT_EQ(again.status, 0) << again.err;
     EXPECT_EQ(stamps(), first);
+    const std::string grey = content(path("grid.png"));
+    EXPECT_NE(grey, colour);
+    ASSERT_EQ(compare(with(small, {"--palette", "dark", "--table", "none"})).status, 0);
     EXPECT_NE(content(path("grid.png")), colour);
+    EXPECT_NE(content(path("grid.png")), grey);
     // A depth more: the others are taken over.
     Words deeper = small;
     std::replace(deeper.begin(), deeper.end(), std::string("1,3"), std::string("1,3,4"));
