@@ -26,9 +26,12 @@ void add_options(CLI::App& app, study::CompareRequest& request) {
         [&request](const auto& name, const auto& text) {
             request.tables = to_choices(name, text, {"md", "csv", "tex"});
         });
-    add("--palette", "colour|grey", "colour", "of the figures; their lines differ in dashes too",
+    add("--palette", "colour|grey|dark", "colour",
+        "of the figures; their lines differ in dashes too. dark: light on a dark page, for screens",
         [&request](const auto& name, const auto& text) {
-            request.grey = to_choice(name, text, {"colour", "grey"}) == "grey";
+            const std::string palette = to_choice(name, text, {"colour", "grey", "dark"});
+            request.grey = palette == "grey";
+            request.dark = palette == "dark";
         });
 }
 

@@ -86,9 +86,12 @@ void add_options(CLI::App& app, FigureRequest& r) {
         [&r](const auto&, const auto& text) { r.out = text; });
     add.flag("--force", "replace results of other options, and files not written by spectra", r.force);
     add.plot(r.plots);
-    add("--palette", "colour|grey", "colour", "of the figure; lines also differ in dashes",
+    add("--palette", "colour|grey|dark", "colour",
+        "of the figure; lines also differ in dashes. dark: light on a dark page, for screens",
         [&r](const auto& name, const auto& text) {
-            r.grey = to_choice(name, text, {"colour", "grey"}) == "grey";
+            const std::string palette = to_choice(name, text, {"colour", "grey", "dark"});
+            r.grey = palette == "grey";
+            r.dark = palette == "dark";
         });
     add("--size", "page|column", "page",
         "of the figure: as wide as the page, or as one of two columns, its panels below each other",

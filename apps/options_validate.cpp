@@ -38,7 +38,9 @@ void add_measurement_options(CLI::App& app, ValidateRequest& r) {
         [&r](const auto& name, const auto& text) {
             r.at = to_choice(name, text, {"zero", "data"});
         });
-    add("--input", "FILE", "", "input of the model: the tensor of a torch.save or safetensors file",
+    add("--input", "FILE", "",
+        "input of the model: the array of a NumPy file (.npy, .npz), or the tensor of a torch.save or safetensors "
+        "file; of several, the one called input or x",
         [&r](const auto&, const auto& text) { r.input = text; });
     add("--shape", "A,B,…", "", "TorchScript: draw N(0, 1) inputs of this shape",
         [&r](const auto& name, const auto& text) {

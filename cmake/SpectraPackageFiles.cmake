@@ -1,5 +1,5 @@
-# Run by cpack on the files of each package before it packs them: adds the licence and a change log, and compresses the
-# change log and the manual page.
+# Run by cpack on the files of each package before it packs them: adds the licence and a change log, compresses the
+# change log and the manual page, and takes search paths for libraries out of programs.
 
 find_program(GZIP gzip REQUIRED)
 find_program(GIT git)
@@ -45,6 +45,11 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     file(WRITE "${folder}/changelog"
         "${CPACK_PACKAGE_NAME} (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n"
         "  * Release ${CPACK_PACKAGE_VERSION}.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${date}\n")
+    # Debian's libraries are where the loader looks.
+    file(GLOB programs "${top}/bin/*")
+    foreach(program IN LISTS programs)
+        file(RPATH_REMOVE FILE "${program}")
+    endforeach()
     file(GLOB_RECURSE pages "${top}/share/man/*.1")
     execute_process(COMMAND "${GZIP}" -9nf "${folder}/changelog" ${pages} COMMAND_ERROR_IS_FATAL ANY)
     file(CHMOD "${folder}/copyright" "${folder}/changelog.gz" PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)

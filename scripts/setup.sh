@@ -75,7 +75,7 @@ install_packages() {
         # Ask for the password here: the installation itself is quiet.
         sudo -v || { say "could not become root to install: ${missing[*]}"; exit 1; }
     fi
-    say "installing..."
+    say "installing (a minute or two; log: $root/build/packages.log)..."
     mkdir -p "$root/build"
     : >"$root/build/packages.log"
     logged "$root/build/packages.log" "${as_root[@]}" apt-get update
@@ -162,7 +162,7 @@ cuda_arguments() {
 # program_arguments: CMake's, one per line, for the program alone.
 program_arguments() {
     printf '%s\n' -DBUILD_TESTING=OFF -DSPECTRA_BENCH=OFF -DSPECTRA_EXAMPLES=OFF -DSPECTRA_CHECK_HEADERS=OFF \
-        -DSPECTRA_PYTHON=OFF -DSPECTRA_UNITY=ON
+        -DSPECTRA_PYTHON=OFF -DSPECTRA_UNITY=ON -DSPECTRA_PRECOMPILE=ON
     cuda_arguments
 }
 

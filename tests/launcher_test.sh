@@ -67,7 +67,7 @@ export SPECTRA_DRY_RUN=1
 attempt ''
 expect 'a dry run does nothing' '[[ $status == 0 && ! $called && ! -e $work/checkout/build ]]'
 expect 'the program alone is configured' \
-    '[[ $said == *BUILD_TESTING=OFF*BENCH=OFF*EXAMPLES=OFF*CHECK_HEADERS=OFF*UNITY=ON* ]]'
+    '[[ $said == *BUILD_TESTING=OFF*BENCH=OFF*EXAMPLES=OFF*CHECK_HEADERS=OFF*UNITY=ON*PRECOMPILE=ON* ]]'
 expect 'no CUDA without nvcc and GPU' '[[ $said == *SPECTRA_CUDA=OFF*"build spectra" ]]'
 attempt nvcc
 expect 'no CUDA without a GPU' '[[ $said == *SPECTRA_CUDA=OFF* && $said != *spectra_cuda* ]]'
@@ -103,7 +103,7 @@ expect 'nothing but the start of the build is shown where it takes less than 30 
     '[[ $said == "building spectra (first use"*")..."$newline"running:"* ]]'
 
 fail=spectra attempt ''
-expect 'a build that fails is tried again without -Werror' '[[ $called == *"cmake -DSPECTRA_WERROR=OFF -DSPECTRA_UNITY=OFF"* ]]'
+expect 'a build that fails is tried again without -Werror' '[[ $called == *"cmake -DSPECTRA_WERROR=OFF -DSPECTRA_UNITY=OFF -DSPECTRA_PRECOMPILE=OFF"* ]]'
 expect 'its error is shown in full' \
     '[[ $status == 1 && $said == *"two.cpp:1: error: no semicolon"*"note 60 of the error"* && $said != *"[1/3]"* ]]'
 expect 'and the log is named' '[[ $said == *"whole log: $work/checkout/build/build.log"* ]]'

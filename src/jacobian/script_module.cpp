@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "weightfile/bytes.hpp"
+#include "weightfile/npy.hpp"
 #include "weightfile/script_scan.hpp"
 #include "weightfile/tensor_file.hpp"
 #include "weightfile/torch_file.hpp"
@@ -245,7 +246,34 @@ ScriptModule::Result ScriptModule::law(const Tensor& input, const Options& optio
     return out;
 }
 
+namespace {
+
+Tensor tensor_of(const weightfile::Shape& shape, const std::vector<double>& values, bool whole) {
+    auto out = torch::empty(std::vector<int64_t>(shape.begin(), shape.end()), torch::kDouble);
+    std::copy(values.begin(), values.end(), out.data_ptr<double>());
+    return whole ? out.to(torch::kLong) : out;
+}
+
+/// The array of a .npy or .npz file; nothing for other files.
+std::optional<Tensor> numpy_input(const std::filesystem::path& path) {
+    if (std::filesystem::is_directory(path)) return std::nullopt;
+    const weightfile::MappedFile file(path.string());
+    const bool archive = weightfile::looks_like_npz(file.bytes());
+    if (!archive && !weightfile::looks_like_npy(file.bytes())) return std::nullopt;
+    std::string_view name = "input";
+    if (archive) {
+        const weightfile::ZipArchive entries(file.bytes(), path.string());
+        if (entries.find("input.npy") == nullptr && entries.find("x.npy") != nullptr) name = "x";
+    }
+    const auto array = weightfile::read_numpy(file.bytes(), path.string(), name);
+    if (array.complex) refuse(path.string(), "has complex numbers; must be real");
+    return tensor_of(array.shape, array.values, array.whole);
+}
+
+}  // namespace
+
 Tensor read_input(const std::filesystem::path& file) {
+    if (auto array = numpy_input(file)) return *std::move(array);
     const auto opened = weightfile::TensorFile::open(file);
     const auto& all = opened.tensors();
     const weightfile::Tensor* chosen = all.size() == 1 ? &all.front() : nullptr;
@@ -254,11 +282,7 @@ Tensor read_input(const std::filesystem::path& file) {
     if (chosen == nullptr)
         refuse(opened.where(),
                fmt::format("has {} tensors; expected one, or one with key \"input\" or \"x\"", all.size()));
-    const auto values = opened.read_doubles(*chosen);
-    std::vector<int64_t> shape(chosen->shape.begin(), chosen->shape.end());
-    auto out = torch::empty(shape, torch::kDouble);
-    std::copy(values.begin(), values.end(), out.data_ptr<double>());
-    return is_whole(chosen->dtype) ? out.to(torch::kLong) : out;
+    return tensor_of(chosen->shape, opened.read_doubles(*chosen), is_whole(chosen->dtype));
 }
 
 Tensor drawn_input(const std::vector<int64_t>& shape, std::uint64_t seed, std::uint32_t number) {

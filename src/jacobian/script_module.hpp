@@ -60,8 +60,8 @@ private:
     torch::ScalarType precision_ = torch::kFloat;
 };
 
-/// The tensor of a torch.save or safetensors file: the only one, or the one with key "input" or "x". In
-/// double; integers as int64.
+/// The tensor of a torch.save, safetensors or NumPy file (.npy, .npz): the only one, or the one with key "input" or "x".
+/// In double; integers as int64.
 torch::Tensor read_input(const std::filesystem::path& file);
 
 /// N(0, 1) numbers, the same in every run for a seed and a number.

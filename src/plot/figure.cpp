@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace spectra::plot {
@@ -14,16 +15,44 @@ void fit_column(Figure& figure) {
     if (!figure.shared_axes) figure.columns = 1;
 }
 
+namespace {
+
+/// Red, green and blue of "#rrggbb", from 0 to 1.
+std::array<double, 3> parts(const std::string& colour) {
+    std::array<double, 3> out{};
+    for (std::size_t k = 0; k < 3; ++k) out[k] = std::stoi(colour.substr(1 + 2 * k, 2), nullptr, 16) / 255.0;
+    return out;
+}
+
+}  // namespace
+
 void turn_grey(Figure& figure) {
     for (auto& panel : figure.panels) {
         for (auto& series : panel.series) {
-            const auto part = [&](std::size_t at) {
-                return std::stoi(series.colour.substr(at, 2), nullptr, 16);
-            };
-            const int grey = static_cast<int>(0.299 * part(1) + 0.587 * part(3) + 0.114 * part(5));
+            const auto [red, green, blue] = parts(series.colour);
+            const int grey = static_cast<int>(255 * (0.299 * red + 0.587 * green + 0.114 * blue));
             series.colour = fmt::format("#{0:02x}{0:02x}{0:02x}", grey);
         }
     }
+}
+
+std::string on_dark(const std::string& colour) {
+    constexpr double lightest = 0.95, page = 0.09;  // lightness of black, and of white
+    constexpr double strong = 0.3, readable = 0.6;  // from this chroma on, at least this light
+    const std::array<double, 3> rgb = parts(colour);
+    const double least = std::min({rgb[0], rgb[1], rgb[2]}), most = std::max({rgb[0], rgb[1], rgb[2]});
+    const double chroma = most - least, light = (most + least) / 2;
+    double turned = lightest + (page - lightest) * light;
+    if (chroma > strong) turned = std::max({light, turned, readable});
+    // The same hue and saturation: chroma is the saturation times 1 − |2 lightness − 1|.
+    const double room = 1 - std::abs(2 * light - 1);
+    const double scale = room > 0 ? (1 - std::abs(2 * turned - 1)) / room : 0;
+    std::string out = "#";
+    for (const double part : rgb)
+        out += fmt::format(
+            "{:02x}",
+            static_cast<int>(std::lround(255 * std::clamp(turned + scale * (part - light), 0.0, 1.0))));
+    return out;
 }
 
 }  // namespace spectra::plot

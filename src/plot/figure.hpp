@@ -92,6 +92,7 @@ struct Figure {
     double width = 120;        ///< mm
     double panel_height = 36;  ///< mm
     double font_size = 8.5;    ///< points: 6 where the figure is shrunk to the width of a column
+    bool dark = false;         ///< on a dark page, for screens: every colour is drawn as on_dark() of it
 };
 
 /// Width in mm of a figure in one of two columns of a page.
@@ -104,6 +105,10 @@ void fit_column(Figure& figure);
 
 /// Turns colours into the greys that print gives them.
 void turn_grey(Figure& figure);
+
+/// The colour, "#rrggbb", that stands on a dark page for one on a white page: of the same hue. Greys and light tints change
+/// places from light to dark, white becoming the page; strong colours become light enough to read.
+std::string on_dark(const std::string& colour);
 
 /// Writes the figure in the format of the extension: .png, .svg or .pdf. The file appears complete or not at
 /// all. Throws std::invalid_argument for another extension, std::runtime_error if drawing fails.

@@ -296,6 +296,18 @@ constexpr const char* style =
     "set clip two\n"
     "unset key\n";
 
+/// Every colour as on a dark page. Text cannot be taken for one: its quotes are doubled.
+void turn_dark(std::string& commands) {
+    constexpr std::size_t length = 7;  // of #rrggbb
+    for (const std::string before : {"rgb '", "background '"})
+        for (auto at = commands.find(before + '#'); at != std::string::npos;
+             at = commands.find(before + '#', at + 1)) {
+            const auto colour = at + before.size();
+            if (commands.size() > colour + length && commands[colour + length] == '\'')
+                commands.replace(colour, length, on_dark(commands.substr(colour, length)));
+        }
+}
+
 std::string margins(const GnuplotPanel& panel) {
     return fmt::format(
         "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n"
@@ -321,6 +333,14 @@ GnuplotCommands gnuplot_commands(const Figure& figure, const std::string& extens
     for (const auto& sample : layout.samples) words += screen.sample(sample);
     for (auto& panel : out.panels) panel.settings.insert(0, style + margins(panel));
     out.panels.front().settings += words;
+    if (figure.dark) {
+        if (extension == ".pdf") out.terminal += " background '#ffffff'";  // otherwise the paper's
+        turn_dark(out.terminal);
+        for (auto& panel : out.panels) {
+            turn_dark(panel.settings);
+            turn_dark(panel.elements);
+        }
+    }
     return out;
 }
 

@@ -15,6 +15,42 @@ double unit_interval(std::uint32_t high, std::uint32_t low) {
     return (static_cast<double>(bits >> 12U) + 0.5) * 0x1p-52;
 }
 
+/// Pairs of uniform numbers that are made at a time.
+constexpr std::size_t batch = 64;
+
+struct Batch {
+    std::array<double, batch> first, second;
+};
+
+/// The uniform numbers of `batch` blocks from a counter on: Philox4x32-10 (Salmon et al. 2011), one round of all blocks
+/// after the other, in loops that compilers vectorise.
+void uniform_batch(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key, Batch& out) {
+    constexpr std::uint64_t first_factor = 0xD2511F53, second_factor = 0xCD9E8D57;
+    std::array<std::uint32_t, batch> a, b, c, d;
+    const std::uint64_t begin = (static_cast<std::uint64_t>(counter[1]) << 32U) | counter[0];
+    for (std::size_t k = 0; k < batch; ++k) {
+        a[k] = static_cast<std::uint32_t>(begin + k);
+        b[k] = static_cast<std::uint32_t>((begin + k) >> 32U);
+        c[k] = counter[2];
+        d[k] = counter[3];
+    }
+    for (int round = 0; round < 10; ++round) {
+        for (std::size_t k = 0; k < batch; ++k) {
+            const std::uint64_t one = first_factor * a[k], other = second_factor * c[k];
+            a[k] = static_cast<std::uint32_t>(other >> 32U) ^ b[k] ^ key[0];
+            b[k] = static_cast<std::uint32_t>(other);
+            c[k] = static_cast<std::uint32_t>(one >> 32U) ^ d[k] ^ key[1];
+            d[k] = static_cast<std::uint32_t>(one);
+        }
+        key[0] += 0x9E3779B9;
+        key[1] += 0xBB67AE85;
+    }
+    for (std::size_t k = 0; k < batch; ++k) {
+        out.first[k] = unit_interval(a[k], b[k]);
+        out.second[k] = unit_interval(c[k], d[k]);
+    }
+}
+
 }  // namespace
 
 Stream::Stream(std::uint64_t seed, Purpose purpose, std::uint32_t layer, std::uint32_t sample)
@@ -53,6 +89,27 @@ double Stream::normal() {
 }
 
 void Stream::fill_normal(std::span<double> out) {
+    while (normals_left_ > 0 && !out.empty()) {
+        out.front() = normal();
+        out = out.subspan(1);
+    }
+    // As refill_normals(), for many pairs at a time: what one pair waits for, another need not.
+    Batch pairs;
+    while (out.size() >= 2 * batch) {
+        uniform_batch(counter_, key_, pairs);
+        const std::uint64_t next = ((static_cast<std::uint64_t>(counter_[1]) << 32U) | counter_[0]) + batch;
+        counter_[0] = static_cast<std::uint32_t>(next);
+        counter_[1] = static_cast<std::uint32_t>(next >> 32U);
+        auto& [radius, angle] = pairs;
+        for (double& u : radius) u = -2.0 * std::log(u);
+        for (double& u : radius) u = std::sqrt(u);
+        for (std::size_t k = 0; k < batch; ++k) {
+            const double turned = 2.0 * std::numbers::pi * angle[k];
+            out[2 * k] = radius[k] * std::cos(turned);
+            out[2 * k + 1] = radius[k] * std::sin(turned);
+        }
+        out = out.subspan(2 * batch);
+    }
     for (double& x : out) x = normal();
 }
 

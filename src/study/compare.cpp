@@ -65,6 +65,7 @@ void draw_figures(const CompareRequest& request, const std::vector<report::Compa
         for (const auto scale : {plot::Scale::linear, plot::Scale::logarithmic}) {
             auto figure = report::density_grid(grid, scale);
             if (request.grey) plot::turn_grey(figure);
+            figure.dark = request.dark;
             std::vector<std::filesystem::path> paths;
             for (const auto& format : formats)
                 paths.push_back(ending_in(result, (scale == plot::Scale::linear ? "." : "-log.") + format));
@@ -85,7 +86,7 @@ CompareRequest::CompareRequest() {
     grid.command = "compare";
     grid.mixers = {"identity", "bistochastic", "orthogonal", "cayley-hybrid", "spectral-sphere", "gaussian"};
     grid.depths = {1, 2, 10};
-    grid.each.samples = 500;
+    grid.each.samples = 250;
 }
 
 Comparison compare(const CompareRequest& request, const Invocation& invocation, Observer& observer) {

@@ -21,6 +21,7 @@ struct CompareRequest {
     SweepRequest grid;  ///< figures: grid.each.plots
     std::vector<std::string> tables{"md", "csv", "tex"};  ///< formats of the ranked table
     bool grey = false;  ///< figures in grey
+    bool dark = false;  ///< figures light on a dark page
 };
 
 /// A compared grid.

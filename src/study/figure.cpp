@@ -96,6 +96,7 @@ Invocation of_figure(const Invocation& invocation, const std::string& name, cons
 /// As it was asked to look.
 plot::Figure styled(plot::Figure figure, const FigureRequest& request) {
     if (request.grey) plot::turn_grey(figure);
+    figure.dark = request.dark;
     if (request.column) plot::fit_column(figure);
     return figure;
 }

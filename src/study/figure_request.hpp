@@ -31,6 +31,7 @@ struct FigureRequest {
     bool json = false;    ///< for programs: print JSON
     bool quiet = false;   ///< for programs: print errors only
     bool grey = false;    ///< the greys that print gives the colours
+    bool dark = false;    ///< light on a dark page, for screens
     bool column = false;  ///< as wide as one of two columns of a page
     int threads = 0;  ///< 0: all
 

@@ -1,5 +1,8 @@
 #include "train/checkpoint_file.hpp"
 
+#include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/serialization/pickler.h>
+
 #include <fmt/format.h>
 
 #include <fstream>
@@ -25,6 +28,30 @@ using Dict = c10::impl::GenericDict;
 
 Dict new_dict() {
     return Dict(c10::StringType::get(), c10::AnyType::get());
+}
+
+/// As torch::pickle_save, without the types of dictionaries, which torch.load(weights_only=True) refuses. Torch 1.13 also
+/// refuses numbers with a fraction: these are tensors.
+std::string pickled(const c10::IValue& value) {
+    std::string data;
+    torch::jit::Pickler pickler([&](const char* bytes, std::size_t count) { data.append(bytes, count); },
+                                nullptr, nullptr, nullptr, nullptr, false);
+    pickler.protocol();
+    pickler.pushIValue(value);
+    pickler.stop();
+
+    std::string file;
+    caffe2::serialize::PyTorchStreamWriter writer([&](const void* bytes, std::size_t count) {
+        file.append(static_cast<const char*>(bytes), count);
+        return count;
+    });
+    writer.writeRecord("data.pkl", data.data(), data.size());
+    for (std::size_t k = 0; k < pickler.tensorData().size(); ++k) {
+        const auto content = torch::jit::getWriteableTensorData(pickler.tensorData()[k]);
+        writer.writeRecord(fmt::format("data/{}", k), content.data(), content.sizeInBytes());
+    }
+    writer.writeEndOfFile();
+    return file;
 }
 
 std::filesystem::path previous(const std::filesystem::path& path) {
@@ -64,7 +91,10 @@ Checkpoint parse(const std::vector<char>& bytes, const std::string& where) {
     Checkpoint c;
     c.config = required(entry("config").text(), "config");
     c.step = required(entry("iter_num").integer(), "iter_num");
-    c.best_val_loss = required(entry("best_val_loss").number(), "best_val_loss");
+    const auto* const loss = file.find("best_val_loss");  // a number in earlier files
+    c.best_val_loss = loss != nullptr && loss->shape.empty()
+                          ? file.read_doubles(*loss).front()
+                          : required(entry("best_val_loss").number(), "best_val_loss");
     const std::string model = "model.";
     for (const auto& tensor : file.tensors())
         if (tensor.key.starts_with(model))
@@ -110,16 +140,14 @@ void save_checkpoint(const std::filesystem::path& path, const Checkpoint& c) {
     top.insert("version", format_version);
     top.insert("config", c.config);
     top.insert("iter_num", c.step);
-    top.insert("best_val_loss", c.best_val_loss);
+    top.insert("best_val_loss", torch::tensor(c.best_val_loss, torch::kDouble));
     top.insert("model", model);
     top.insert("optimizer", optimizer);
     top.insert("log", c.log);
     top.insert("log_columns", c.log_columns);
     top.insert("pending", c.pending);
-    const auto bytes = torch::pickle_save(top);
-
     AtomicFile file(path);
-    file.write(bytes);
+    file.write(pickled(top));
     std::error_code none_before;
     std::filesystem::remove(previous(path), none_before);
     std::filesystem::create_hard_link(path, previous(path), none_before);

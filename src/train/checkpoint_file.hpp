@@ -23,7 +23,7 @@ struct Checkpoint {
 };
 
 /// The file appears complete or not at all; an earlier checkpoint of that name is kept as PATH.previous. It
-/// has the format of torch.save: torch.load opens it ({model, optimizer, iter_num, best_val_loss, config}).
+/// has the format of torch.save: torch.load opens it, with weights_only=True ({model, optimizer, iter_num, best_val_loss, config}).
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
 
 /// Throws std::invalid_argument, one line that begins with the file's name, if it is missing, truncated,

@@ -16,6 +16,7 @@ namespace spectra::weightfile {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::string_view npy_extension = ".npy";  // of an array in an archive
 constexpr std::string_view accepted_types =
     "float16, float32, float64, integers and bool of up to 64 bits, complex64 or complex128";
 
@@ -133,7 +134,7 @@ private:
 
 struct ElementType {
     Dtype dtype;  ///< of the parts, where complex
-    bool big_endian = false, complex = false;
+    bool big_endian = false, complex = false, whole = false;
 };
 
 /// Of NumPy's name: '<f8' is a float of 8 bytes, the least significant first.
@@ -160,7 +161,8 @@ ElementType element_type(std::string_view type, const std::string& where) {
         refuse(where, fmt::format("has unsupported dtype {}; must be {}", in_quotes(type), accepted_types));
     if (order == '|' && bits(row->dtype) > 8)
         refuse(where, fmt::format("dtype {} has no byte order; must begin with < or >", in_quotes(type)));
-    return {row->dtype, order == '>', row->complex};
+    const char kind = name.front();
+    return {row->dtype, order == '>', row->complex, kind == 'i' || kind == 'u' || kind == 'b'};
 }
 
 Shape column_major(const Shape& shape) {
@@ -205,6 +207,17 @@ bool looks_like_npy(Bytes file) {
     return as_text(file).starts_with(magic);
 }
 
+bool looks_like_npz(Bytes file) {
+    if (!looks_like_zip(file)) return false;
+    try {
+        const ZipArchive archive(file, "");
+        return std::any_of(archive.entries().begin(), archive.entries().end(),
+                           [](const ZipEntry& entry) { return entry.name.ends_with(npy_extension); });
+    } catch (const std::invalid_argument&) {
+        return false;  // damaged
+    }
+}
+
 bool is_numpy_file(const std::filesystem::path& path) {
     try {
         const MappedFile mapped(path.string());
@@ -236,17 +249,17 @@ NumpyArray read_npy(Bytes file, const std::string& where) {
         tensor.shape.push_back(2);
         tensor.strides.push_back(1);
     }
-    if (*count == 0) return {shape, {}, type.complex};
-    return {shape, widened<double>(tensor, content, type.big_endian), type.complex};
+    NumpyArray array{shape, {}, type.complex, type.whole};
+    if (*count > 0) array.values = widened<double>(tensor, content, type.big_endian);
+    return array;
 }
 
 NumpyArray read_npz(Bytes file, const std::string& where, std::string_view wanted) {
-    constexpr std::string_view extension = ".npy";
     const ZipArchive archive(file, where);
     std::vector<std::string_view> names;
     for (const auto& entry : archive.entries())
-        if (entry.name.ends_with(extension))
-            names.push_back(std::string_view(entry.name).substr(0, entry.name.size() - extension.size()));
+        if (entry.name.ends_with(npy_extension))
+            names.push_back(std::string_view(entry.name).substr(0, entry.name.size() - npy_extension.size()));
     if (names.empty())
         refuse(where, "is a zip archive without arrays; expected a .npz file of np.savez (for a weight file, use "
                       "`model`)");
@@ -256,7 +269,7 @@ NumpyArray read_npz(Bytes file, const std::string& where, std::string_view wante
                                   names.size(), array_names(names), in_quotes(wanted)));
     const std::string name(present ? wanted : names.front());
     const std::uint64_t most = 8 * most_numpy_numbers + longest_numpy_header + magic.size() + 6;
-    const std::string content = archive.unpacked(*archive.find(name + std::string(extension)), most);
+    const std::string content = archive.unpacked(*archive.find(name + std::string(npy_extension)), most);
     return read_npy(as_bytes(content), where + ": " + in_quotes(name));
 }
 

@@ -15,6 +15,7 @@ struct NumpyArray {
     Shape shape;
     std::vector<double> values;  ///< complex numbers as pairs: twice as many as the shape has elements
     bool complex = false;
+    bool whole = false;  ///< integers or truth values
 };
 
 /// Largest number of numbers, two per complex element: 128 MiB of doubles, as in an HDF5 dataset of mixers.
@@ -24,6 +25,8 @@ constexpr std::size_t longest_numpy_header = 65536;
 
 /// Does it begin as a file of np.save?
 bool looks_like_npy(Bytes file);
+/// Is it a zip archive with an array in it? Archives of torch.save have none.
+bool looks_like_npz(Bytes file);
 /// Does it begin as a file of np.save, or as a zip archive, which np.savez and np.savez_compressed write?
 bool is_numpy_file(const std::filesystem::path& path);
 

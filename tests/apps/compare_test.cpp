@@ -30,7 +30,7 @@ TEST(CompareRequest, IsTheGridOfTheFirstFigureByDefault) {
     ASSERT_EQ(points.size(), 18u);
     EXPECT_EQ(points.front().name, "identity-L1-noise0.05-seed1");
     EXPECT_EQ(points.back().name, "gaussian-L10-noise0.05-seed1");
-    for (const auto& point : points) EXPECT_EQ(point.request.samples, 500);
+    for (const auto& point : points) EXPECT_EQ(point.request.samples, 250);
 }
 
 class CompareProgram : public ::testing::Test {
@@ -105,7 +105,11 @@ TEST_F(CompareProgram, AnotherPictureComputesNothing) {
     const auto again = compare(with(small, {"--palette", "grey", "--table", "none"}));
     ASSERT_EQ(again.status, 0) << again.err;
     EXPECT_EQ(stamps(), first);
+    const std::string grey = content(path("grid.png"));
+    EXPECT_NE(grey, colour);
+    ASSERT_EQ(compare(with(small, {"--palette", "dark", "--table", "none"})).status, 0);
     EXPECT_NE(content(path("grid.png")), colour);
+    EXPECT_NE(content(path("grid.png")), grey);
     // A depth more: the others are taken over.
     Words deeper = small;
     std::replace(deeper.begin(), deeper.end(), std::string("1,3"), std::string("1,3,4"));
@@ -123,7 +127,7 @@ TEST_F(CompareProgram, AnotherPictureComputesNothing) {
               0);
     EXPECT_EQ(h5::File::open_read(path("other.h5"))
                   .integer_attribute("runs/orthogonal-p3-L1-noise0.05-seed1/montecarlo", "samples"),
-              500);
+              250);
 }
 
 TEST_F(CompareProgram, WithoutGnuplotEverythingElseIsThere) {

@@ -8,6 +8,7 @@
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/torch_script.hpp"
+#include "weightfile/checkpoint_files.hpp"
 
 namespace spectra::train {
 namespace {
@@ -186,6 +187,48 @@ TEST_F(ScriptModule, OtherFilesAndInputsAreRefusedInALine) {
         {"named.pt: ", "Dict"});
     EXPECT_EQ(jacobian::read_input(file("two")).numel(), 2);
     expect_refused([] { jacobian::read_input(file("unclear")); }, {"unclear.pt: ", "2 tensors"});
+}
+
+std::filesystem::path numpy_file(const std::string& name) {
+    return std::filesystem::path(SPECTRA_DATA_DIR) / "npy" / name;
+}
+
+TEST(ReadInput, TakesTheArraysThatNumpyWrites) {
+    const auto counting = torch::arange(6, torch::kDouble).reshape({2, 3});
+    for (const char* const name : {"little-f2.npy", "big-f4.npy", "little-f8.npy", "version-2.npy"}) {
+        const auto input = jacobian::read_input(numpy_file(name));
+        EXPECT_EQ(input.scalar_type(), torch::kDouble) << name;
+        EXPECT_TRUE(torch::equal(input, counting)) << name;
+    }
+    // Tokens: integers stay integers.
+    for (const char* const name : {"little-i8.npy", "big-i4.npy", "u1.npy"}) {
+        const auto input = jacobian::read_input(numpy_file(name));
+        EXPECT_EQ(input.scalar_type(), torch::kLong) << name;
+        EXPECT_TRUE(torch::equal(input, counting.to(torch::kLong))) << name;
+    }
+    EXPECT_EQ(jacobian::read_input(numpy_file("only.npz")).dim(), 2);
+}
+
+TEST(ReadInput, TakesTheArrayOfAnArchiveByItsName) {
+    const spectra::testing::TemporaryFolder folder;
+    const auto npy = [](const std::string& number) {
+        std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n";
+        return std::string("\x93NUMPY\x01\0", 8) + tests::little(header.size(), 2) + header + number;
+    };
+    const std::string one("\0\0\0\0\0\0\xf0\x3f", 8), two("\0\0\0\0\0\0\0\x40", 8);
+    const auto written = [&](const std::string& name, const std::string& first, const std::string& second) {
+        return folder.write(name, tests::zip({{first, npy(one)}, {second, npy(two)}}));
+    };
+    EXPECT_EQ(jacobian::read_input(written("a.npz", "other.npy", "x.npy"))[0].item<double>(), 2);
+    EXPECT_EQ(jacobian::read_input(written("b.npz", "input.npy", "x.npy"))[0].item<double>(), 1);
+}
+
+TEST(ReadInput, RefusesOtherArraysInALine) {
+    expect_refused([] { jacobian::read_input(numpy_file("several.npz")); },
+                   {"several.npz: ", "2 arrays", "input"});
+    expect_refused([] { jacobian::read_input(numpy_file("complex64.npy")); },
+                   {"complex64.npy: ", "must be real"});
+    expect_refused([] { jacobian::read_input(numpy_file("object.npy")); }, {"object.npy: ", "pickle"});
 }
 
 TEST(DrawnInput, IsTheSameInEveryRun) {

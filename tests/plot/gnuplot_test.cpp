@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <iterator>
 
@@ -96,6 +98,47 @@ TEST(Gnuplot, DrawsEveryMarkAndDashOfAGrid) {
         ++dashed;
     EXPECT_GE(dashed, 3u);
     EXPECT_GT(content(folder.path() / "a.png").size(), 5'000u);
+}
+
+/// The contrast of two colours as web pages define it, from 1 to 21.
+double contrast(const std::string& a, const std::string& b) {
+    const auto luminance = [](const std::string& colour) {
+        double sum = 0;
+        for (const auto& [at, weight] : {std::pair{1, 0.2126}, {3, 0.7152}, {5, 0.0722}}) {
+            const double part =
+                std::stoi(colour.substr(static_cast<std::size_t>(at), 2), nullptr, 16) / 255.0;
+            sum += weight * (part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4));
+        }
+        return sum + 0.05;
+    };
+    return std::max(luminance(a), luminance(b)) / std::min(luminance(a), luminance(b));
+}
+
+TEST(OnDark, LinesAndLettersCanBeReadAndTintsChangePlaces) {
+    const std::string page = on_dark("#ffffff");
+    EXPECT_GT(contrast(page, "#ffffff"), 15);
+    for (const char* const colour :
+         {"#000000", "#333333", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"})
+        EXPECT_GT(contrast(on_dark(colour), page), 4.5) << colour;
+    // Bands: what is darkest on white is lightest on the dark page.
+    EXPECT_GT(contrast(on_dark("#d7ddef"), page), 1.1);
+    EXPECT_GT(contrast(on_dark("#8db3d6"), page), 1.2 * contrast(on_dark("#d7ddef"), page));
+    EXPECT_GT(contrast(on_dark("#2f6ba5"), page), 1.2 * contrast(on_dark("#8db3d6"), page));
+}
+
+TEST(Gnuplot, ADarkFigureHasNoColourOfALightOne) {
+    Figure figure = density_figure(tests::isometric_report());
+    figure.title = "rgb '#000000'";
+    const auto script = gnuplot_script(figure, ".png");
+    EXPECT_NE(script.find("background '#ffffff'"), std::string::npos);
+    figure.dark = true;
+    for (const char* const format : {".png", ".svg", ".pdf"}) {
+        const auto dark = gnuplot_script(figure, format);
+        EXPECT_NE(dark.find("background '" + on_dark("#ffffff") + "'"), std::string::npos) << format;
+        for (const char* const light : {"rgb '#000000'", "rgb '#333333'", "background '#ffffff'"})
+            EXPECT_EQ(dark.find(light), std::string::npos) << format << light;
+        EXPECT_NE(dark.find("rgb ''#000000''"), std::string::npos) << format;  // text
+    }
 }
 
 TEST(Gnuplot, MinusSignsAndGreekLettersAreReal) {

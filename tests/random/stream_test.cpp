@@ -162,6 +162,16 @@ TEST(Stream, FillEqualsRepeatedDraws) {
         for (const double x : normals(Stream(4, Purpose::test, 1, 2), count))
             EXPECT_EQ(x, one_by_one.normal());
     }
+    // Of every length, and after a pair was begun.
+    for (const std::size_t length : {1U, 2U, 127U, 128U, 129U, 301U})
+        for (const int before : {0, 1, 2}) {
+            Stream fill(6, Purpose::test), draw(6, Purpose::test);
+            for (int k = 0; k < before; ++k) EXPECT_EQ(fill.normal(), draw.normal());
+            std::vector<double> all(length);
+            fill.fill_normal(all);
+            for (const double x : all) EXPECT_EQ(x, draw.normal()) << length;
+            EXPECT_EQ(fill.normal(), draw.normal()) << length;
+        }
     // A fill of odd length leaves the second of a pair for the next.
     Stream filled(4, Purpose::test);
     std::array<double, 3> three{};

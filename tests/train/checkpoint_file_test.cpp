@@ -98,11 +98,29 @@ TEST_F(CheckpointFile, OthersAreRefused) {
     EXPECT_NE(refusal().find("not a checkpoint"), std::string::npos);
 }
 
+TEST_F(CheckpointFile, EarlierFilesWithALossThatIsANumberAreRead) {
+    const Checkpoint c = example(400);
+    const auto dict = [] { return c10::impl::GenericDict(c10::StringType::get(), c10::AnyType::get()); };
+    auto model = dict(), optimizer = dict(), top = dict();
+    for (const auto& [name, tensor] : c.model) model.insert(name, tensor);
+    optimizer.insert("first_moment", c.first_moment);
+    optimizer.insert("second_moment", c.second_moment);
+    for (const auto& [name, value] : std::vector<std::pair<std::string, c10::IValue>>{
+             {"format", "spectra-training"}, {"version", 1}, {"config", c.config}, {"iter_num", c.step},
+             {"best_val_loss", 0.125}, {"model", model}, {"optimizer", optimizer}, {"log", c.log},
+             {"log_columns", c.log_columns}, {"pending", c.pending}})
+        top.insert(name, value);
+    const auto bytes = torch::pickle_save(top);
+    std::ofstream(path_, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    EXPECT_EQ(load_checkpoint(path_).best_val_loss, 0.125);
+}
+
 TEST_F(CheckpointFile, PythonOpensIt) {
     SPECTRA_NEEDS_PYTHON_TORCH();
     save_checkpoint(path_, example(400));
     const auto command = spectra::testing::python_with_torch() + " -c \"import torch; c = torch.load('" + path_.string() +
-                         "', weights_only=False); assert c['iter_num'] == 400 and c['model']['a.weight'].shape == (3, 2)\"";
+                         "', weights_only=True); assert c['iter_num'] == 400 and c['best_val_loss'] == 0.25 "
+                         "and c['model']['a.weight'].shape == (3, 2)\"";
     EXPECT_EQ(std::system(command.c_str()), 0);
 }
 

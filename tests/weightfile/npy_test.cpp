@@ -52,6 +52,22 @@ TEST(Npy, ReadsEveryTypeAndByteOrderThatNumpyWrites) {
     EXPECT_EQ(stored("b1.npy").values, (Values{0, 1, 1, 1, 1, 1}));
 }
 
+TEST(Npy, TellsIntegersFromOtherNumbers) {
+    for (const char* const name : {"little-i2.npy", "big-u8.npy", "i1.npy", "b1.npy"})
+        EXPECT_TRUE(stored(name).whole) << name;
+    for (const char* const name : {"little-f8.npy", "big-f2.npy", "complex64.npy"})
+        EXPECT_FALSE(stored(name).whole) << name;
+}
+
+TEST(Npy, ArchivesOfArraysAreToldFromOthers) {
+    const auto zip = [](const std::string& name) { return tests::zip({{name, npy(header("<f8", "(0,)"))}}); };
+    EXPECT_TRUE(looks_like_npz(as_bytes(zip("a.npy"))));
+    EXPECT_FALSE(looks_like_npz(as_bytes(zip("archive/data.pkl"))));  // of torch.save
+    EXPECT_FALSE(looks_like_npz(as_bytes(npy(header("<f8", "(0,)")))));
+    const std::string damaged = zip("a.npy");
+    EXPECT_FALSE(looks_like_npz(as_bytes(damaged.substr(0, damaged.size() - 4))));
+}
+
 TEST(Npy, ReadsFormatsOneToThree) {
     for (const char* const name : {"version-1.npy", "version-2.npy", "version-3.npy"})
         EXPECT_EQ(stored(name).values, counting(6)) << name;

@@ -44,6 +44,7 @@ public:
     /// The noiseless singular values, about which narrow bands lie.
     const std::vector<double>& seeds() const { return seeds_; }
     const std::map<double, Place>& known() const { return known_; }
+    long newton_steps() const { return tracker_ ? tracker_->newton_steps() : 0; }
 
     const Place& at(double log_s) {
         if (before_point_) before_point_();
@@ -61,14 +62,19 @@ private:
         return {log_s, point.mass, 0};
     }
 
-    /// By steps along the axis from the next known solution, else from above.
+    /// From the next known solution, at once or by steps along the axis; else from above. A seed lies in a band of its
+    /// own, as far as is known, and the tracker begins above it.
     Solution solution_at(double log_s) {
         constexpr double far = 100;  // from band to band
+        if (std::binary_search(seeds_.begin(), seeds_.end(), log_s))
+            if (auto solution = tracker_->solve(log_s, 0); solution.ok()) return solution;
         const auto apart = [&](const auto& known) { return std::abs(known.first - log_s); };
         const auto next = std::min_element(solutions_.begin(), solutions_.end(),
                                            [&](const auto& a, const auto& b) { return apart(a) < apart(b); });
-        if (next != solutions_.end() && apart(*next) < far)
+        if (next != solutions_.end() && apart(*next) < far) {
+            if (auto solution = tracker_->try_from(log_s, 0, next->second.m); solution.ok()) return solution;
             if (auto solution = tracker_->walk(next->second, log_s); solution.ok()) return solution;
+        }
         return tracker_->solve(log_s, 0);
     }
 
@@ -115,9 +121,10 @@ public:
                 return 0.5 * (low->log_s + high->log_s);
             const bool from_low = high == nullptr || (low != nullptr && u_ - low->mass < high->mass - u_);
             const auto& here = from_low ? *low : *high;
-            if (std::abs(here.mass - u_) < close_ && here.slope > 0) return here.log_s;
+            if (std::abs(here.mass - u_) < close_ && here.slope > 0)
+                return here.log_s + (from_low ? 1 : -1) * newton_stride(here);
             const double room = low != nullptr && high != nullptr ? high->log_s - low->log_s : infinity;
-            double stride = here.slope > 0 ? std::abs(u_ - here.mass) / here.slope : step;
+            double stride = here.slope > 0 ? newton_stride(here) : step;
             if (std::isfinite(room) && !(here.slope > 0 && stride < 0.8 * room)) stride = 0.5 * room;
             step *= 2;
             mass_.at(here.log_s + (from_low ? stride : -stride));
@@ -128,6 +135,16 @@ public:
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static double narrow(double log_s) { return 1e-7 * (1 + std::abs(log_s)); }
+
+    /// Newton's step for F = u. Towards an end of the law the mass beyond falls as the distance to the power 3/2, where
+    /// Newton's method gains a factor of three per step: its power 2/3 is taken for u near that end.
+    double newton_stride(const MassCurve::Place& here) const {
+        constexpr double near = 100, end = 0.05;  // farther inside, the power law does not hold
+        const double distance = std::abs(u_ - here.mass);
+        const double beyond = u_ < 0.5 ? here.mass : 1 - here.mass, wanted = std::min(u_, 1 - u_);
+        if (!(wanted < end && beyond > wanted && beyond < near * wanted)) return distance / here.slope;
+        return 1.5 * beyond * (1 - std::pow(wanted / beyond, 2.0 / 3)) / here.slope;
+    }
 
     /// The known places next to u, null where there is none.
     std::pair<const MassCurve::Place*, const MassCurve::Place*> bracket() const {
@@ -154,6 +171,7 @@ Quantiles quantiles(const Network& network, const std::vector<double>& shares,
     for (const double u : shares) found.log_s.push_back(Search(mass, u).place());
     found.points = mass.points;
     found.uncertified = mass.uncertified;
+    found.newton_steps = mass.newton_steps();
     if (found.uncertified == 0)  // a share that was not found is none
         found.uncertified += static_cast<int>(
             std::count_if(found.log_s.begin(), found.log_s.end(), [](double x) { return std::isnan(x); }));

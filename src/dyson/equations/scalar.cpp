@@ -4,7 +4,8 @@
 #include "mixers/defects.hpp"
 
 #include <cmath>
-#include <limits>
+#include <compare>
+#include <map>
 #include <numbers>
 #include <vector>
 
@@ -14,20 +15,22 @@ namespace {
 class Scalar final : public Equation {
 public:
     explicit Scalar(const Network& network) {
-        const auto n = static_cast<std::size_t>(network.streams);
-        layers_.resize(network.mixers.size());
         const std::vector<double> all = sigma2(network);
-        for (std::size_t l = 0; l < layers_.size(); ++l) {
-            layers_[l].sigma2 = all[l];
-            if (l > 0 && network.mixers[l] == network.mixers[l - 1]) {
-                layers_[l].a2 = layers_[l - 1].a2;
-                continue;
+        depth_ = static_cast<double>(all.size());
+        std::map<Layer, double> counts;
+        Layer layer;
+        for (std::size_t l = 0; l < all.size(); ++l) {
+            layer.sigma2 = all[l];
+            if (l == 0 || network.mixers[l] != network.mixers[l - 1]) {
+                const Eigen::VectorXd a = mixers::singular_values(network.mixers[l]);
+                layer.a2.clear();
+                for (const double value : a) layer.a2.push_back(value * value);
             }
-            const Eigen::VectorXd a = mixers::singular_values(network.mixers[l]);
-            for (std::size_t i = 0; i < n; ++i) {
-                const double value = a(static_cast<Eigen::Index>(i));
-                layers_[l].a2.push_back(value * value);
-            }
+            ++counts[layer];
+        }
+        for (const auto& [each, count] : counts) {
+            layers_.push_back(each);
+            counts_.push_back(count);
         }
     }
 
@@ -37,7 +40,8 @@ public:
     // w → Π m_l / z and y_l → m_l / w with m_l = ⟨a²⟩ + σ².
     Unknowns far(const Frequency& omega) const override {
         Complex log_w = -2.0 * omega.log_scale - 2.0 * std::log(omega.direction);
-        for (const Layer& layer : layers_) log_w += std::log(layer.mean_square());
+        for (std::size_t l = 0; l < layers_.size(); ++l)
+            log_w += counts_[l] * std::log(layers_[l].mean_square());
         Unknowns m(size());
         m(0) = std::exp(log_w);
         for (std::size_t l = 0; l < layers_.size(); ++l)
@@ -51,17 +55,17 @@ public:
         const Complex t = m(0);
         const Complex inverse = 1.0 / (1.0 - t);  // 1 + w
         const Complex dw_dt = inverse * inverse;
-        const auto depth = static_cast<double>(layers_.size());
-        Complex defect = (depth - 1) * log_lower(t) - 2.0 * (omega.log_scale + std::log(omega.direction));
-        Complex slope = (depth - 1) / t, constant = 0;
+        const Complex log_t = log_lower(t);
+        Complex defect = -log_t - 2.0 * (omega.log_scale + std::log(omega.direction));
+        Complex slope = (depth_ - 1) / t, constant = 0;
         delta.resize(size());
         for (std::size_t l = 0; l < layers_.size(); ++l) {
             const Complex y = m(static_cast<Eigen::Index>(l + 1));
             const Values v = layers_[l].evaluate(y);
-            const Complex f = std::norm(t) < 1 ? v.phi_minus_one - t * inverse : v.phi - inverse;
-            defect += log_upper(v.z);
-            slope += v.dlog_z / v.dphi * dw_dt;
-            constant += v.dlog_z / v.dphi * f;
+            const Complex f = row(v, t);
+            defect += counts_[l] * log_of_product(v.z, t, log_t);
+            slope += counts_[l] * v.dlog_z / v.dphi * dw_dt;
+            constant += counts_[l] * v.dlog_z / v.dphi * f;
             delta(static_cast<Eigen::Index>(l + 1)) = f;
         }
         const Complex dt = (constant - defect) / slope;
@@ -74,6 +78,30 @@ public:
         return delta.allFinite();
     }
 
+    // A step δ of y_l leaves its row off by δ², and ln z by the sum of that over all layers: deep networks would allow
+    // only steps of 1/√L. So the rows are solved again for the new t wherever that sum matters.
+    Unknowns moved(const Unknowns& m, const Unknowns& delta, double fraction) const override {
+        constexpr double harmless = 1e-3;
+        constexpr int most = 12;
+        Unknowns next = Equation::moved(m, delta, fraction);
+        for (std::size_t l = 0; l < layers_.size(); ++l) {
+            const auto k = static_cast<Eigen::Index>(l + 1);
+            if (depth_ * std::norm(fraction * delta(k)) < harmless) continue;
+            Complex y =
+                m(k) * std::exp(fraction * delta(k));  // in logarithms: y_l is a power of t at both ends
+            double change = 1;
+            for (int step = 0; step < most && depth_ * change * change >= harmless; ++step) {
+                const Values v = layers_[l].evaluate(y);
+                const Complex correction = row(v, next(0)) / v.dphi / y;
+                change = std::abs(correction);
+                if (!(change < 2)) break;
+                y *= std::exp(-correction);
+            }
+            if (depth_ * change * change < harmless) next(k) = y;
+        }
+        return next;
+    }
+
     bool admissible(const Frequency& omega, const Unknowns& m, double slack) const override {
         const auto below = [slack](Complex value) { return value.imag() < -slack * std::abs(value); };
         const Complex t = m(0);
@@ -82,7 +110,7 @@ public:
         for (std::size_t l = 0; l < layers_.size(); ++l) {
             const Complex z = layers_[l].evaluate(m(static_cast<Eigen::Index>(l + 1))).z;
             // The closed half plane: a single noisy layer has z_l = z, real on the axis.
-            if (layers_.size() > 1 && z.imag() < -1e-6 * std::abs(z)) return false;
+            if (depth_ > 1 && z.imag() < -1e-6 * std::abs(z)) return false;
             if (!below(one_plus_w / std::sqrt(z))) return false;
         }
         return true;
@@ -91,12 +119,12 @@ public:
     bool stable_in_gap(const Frequency&, const Unknowns& m) override {
         const double t = m(0).real();
         const double dw_dt = 1 / ((1 - t) * (1 - t));
-        double slope = (static_cast<double>(layers_.size()) - 1) / (t * dw_dt);
+        double slope = (depth_ - 1) / (t * dw_dt);
         for (std::size_t l = 0; l < layers_.size(); ++l) {
             const Values v = layers_[l].evaluate(m(static_cast<Eigen::Index>(l + 1)));
             const double dphi = v.dphi.real(), dz_dy = (v.z * v.dlog_z).real();
             if (!(dphi < 0) || !(dz_dy > 0)) return false;
-            slope += v.dlog_z.real() / dphi;
+            slope += counts_[l] * v.dlog_z.real() / dphi;
         }
         return slope < 0;
     }
@@ -117,6 +145,8 @@ private:
     struct Layer {
         std::vector<double> a2;
         double sigma2 = 0;
+
+        auto operator<=>(const Layer&) const = default;
 
         double mean_square() const {
             double sum = 0;
@@ -151,7 +181,24 @@ private:
         }
     };
 
-    std::vector<Layer> layers_;
+    /// ln z + ln t, each continuous on its half plane. In deep networks every z_l t is close to 1: the logarithms' own
+    /// rounding, times L, would be more than what is left of their sum.
+    static Complex log_of_product(Complex z, Complex t, Complex log_t) {
+        constexpr double turn = 2 * std::numbers::pi;
+        const Complex value = std::log(z * t);
+        const double argument = log_upper(z).imag() + log_t.imag();
+        return {value.real(), value.imag() + turn * std::round((argument - value.imag()) / turn)};
+    }
+
+    /// φ(y) − 1 − w.
+    static Complex row(const Values& v, Complex t) {
+        const Complex inverse = 1.0 / (1.0 - t);  // 1 + w
+        return std::norm(t) < 1 ? v.phi_minus_one - t * inverse : v.phi - inverse;
+    }
+
+    std::vector<Layer> layers_;   ///< that differ
+    std::vector<double> counts_;  ///< of each
+    double depth_ = 0;
     double passes_ = 0;
 };
 

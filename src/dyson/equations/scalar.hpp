@@ -24,7 +24,7 @@ namespace spectra::dyson {
 ///     z = Π_l z_l · (w/(1+w))^{L−1},     g(ω) = (1+w)/ω.
 ///
 /// Unknowns: t = w/(1+w), which keeps relative accuracy both far away (w → 0) and at small s
-/// (w → −1), then y_1 … y_L. The Jacobian is an arrow, so a Newton step costs O(L n).
+/// (w → −1), then y_l for every layer; equal layers share one. The Jacobian is an arrow, so a Newton step costs O(L n).
 ///
 /// The right solution has Im w < 0, every z_l in the upper half plane (the subordination functions of
 /// free multiplication) and Im √z_l G_l < 0; in a gap dw/dz_l < 0 and dw/dz < 0.

@@ -3,6 +3,7 @@
 #include "dyson/equations/chain.hpp"
 #include "dyson/exact/moments.hpp"
 #include "dyson/exact/support_bounds.hpp"
+#include "dyson/law/theory.hpp"
 #include "dyson/solve/tracker.hpp"
 #include "support/networks.hpp"
 
@@ -77,6 +78,45 @@ TEST(Scalar, IsTheChainWhereOneMixerIsNotOrthogonal) {
         EXPECT_LT(std::abs(solve_at(make_scalar(network), network, omega) - expected),
                   1e-11 * std::abs(expected));
     }
+}
+
+/// Ends of the support of L layers 1 + X_l of one stream. With r = 1/(y − 1) all layers' equations give
+///
+///     ln s² = ln(1+r) − ln r + (L+1) ln(1+σ²r) + (L−1) ln(1+σ²+σ²r),
+///
+/// whose derivative vanishes at the ends: at one r > 0, and at one r between −1/σ² and −1.
+double log_end(double depth, double sigma2, bool upper) {
+    const auto slope = [&](double r) {
+        return -1 / (r * (1 + r)) + (depth + 1) * sigma2 / (1 + sigma2 * r) +
+               (depth - 1) * sigma2 / (1 + sigma2 + sigma2 * r);
+    };
+    double negative = upper ? 1e-12 : -1 - 1e-12, positive = upper ? 1e12 : -(1 - 1e-12) / sigma2;
+    for (int k = 0; k < 200; ++k) {
+        const double middle = (negative + positive) / 2;
+        (slope(middle) < 0 ? negative : positive) = middle;
+    }
+    const double r = negative;
+    return 0.5 * (std::log((1 + r) / r) + (depth + 1) * std::log1p(sigma2 * r) +
+                  (depth - 1) * std::log1p(sigma2 + sigma2 * r));
+}
+
+TEST(Scalar, HasTheEndsOfOneStreamAtEveryDepth) {
+    for (const double noise : {0.05, 1.5})
+        for (const int depth : {2, 30, 1000, 4000}) {
+            const Network network = make_network(Mixer{{1.0}}, depth, 1, noise / depth);
+            const Theory theory = solve(network, Method::scalar);
+            EXPECT_TRUE(theory.summary.certified) << depth << ": " << theory.summary.message;
+            const Metrics metrics = theory.law.metrics();
+            EXPECT_NEAR(std::log(metrics.largest), log_end(depth, noise / depth, true), 1e-9) << depth;
+            EXPECT_NEAR(std::log(metrics.smallest), log_end(depth, noise / depth, false), 1e-9) << depth;
+        }
+}
+
+TEST(Scalar, IsCertifiedForAThousandLayersThatDiffer) {
+    // By the rounding of their singular values: the law of orthogonal mixers is that of one stream.
+    const Theory theory = solve(draw_network(mixers::Family::orthogonal, 4, 1000, 1, 0.05), Method::scalar);
+    EXPECT_TRUE(theory.summary.certified) << theory.summary.message;
+    EXPECT_NEAR(std::log(theory.law.metrics().largest), log_end(1000, 0.05 / 1000, true), 1e-9);
 }
 
 TEST(Scalar, FailsFromTwoBistochasticLayersOn) {
