@@ -45,15 +45,12 @@ include(CheckPIESupported)
 check_pie_supported()
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF)  # there are none, and the scan costs a compiler run a file
 
-string(REGEX MATCH "^(aarch64|arm)" SPECTRA_ON_ARM "${CMAKE_SYSTEM_PROCESSOR}")
 add_library(spectra_warnings INTERFACE)
 target_compile_options(spectra_warnings INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${SPECTRA_WERROR}>:-Werror>
     # g++ takes copies of Eigen's matrices in initializer lists for reads of nothing, in other functions on x86-64
     # than on ARM.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
-    # g++ on ARM notes that std::pair<double, double> is passed otherwise than before its version 10.
-    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${SPECTRA_ON_ARM}>>:-Wno-psabi>
     # g++ 12 sees overlapping copies in "text" + std::string (its bug 105651).
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
     # g++ 13 sees std::vector's growth past the end of what it has just outgrown (its bugs 107852, 110498).
