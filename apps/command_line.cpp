@@ -1,17 +1,19 @@
 #include "command_line.hpp"
 
 #include "analyse.hpp"
-#include "completion.hpp"
+#include "console/completion.hpp"
 #include "conform.hpp"
-#include "config.hpp"
-#include "console.hpp"
+#include "console/option_file.hpp"
+#include "console/terminal.hpp"
 #include "depth_limit.hpp"
+#include "describe.hpp"
 #include "doctor.hpp"
 #include "exit_status.hpp"
 #include "figure.hpp"
 #include "help.hpp"
+#include "console/help_page.hpp"
 #include "info.hpp"
-#include "man.hpp"
+#include "console/man_page.hpp"
 #include "base/nearest.hpp"
 #include "base/shell.hpp"
 #include "base/text.hpp"
@@ -19,7 +21,7 @@
 #include "options.hpp"
 #include "reproduce.hpp"
 #include "sweep.hpp"
-#include "values.hpp"
+#include "console/values.hpp"
 #include "study/analysis.hpp"
 #include "study/page.hpp"
 #include "study/version.hpp"
@@ -39,6 +41,8 @@
 
 namespace spectra::cli {
 
+using namespace console;
+
 namespace {
 
 /// The program's command line and the requests that its options fill.
@@ -48,7 +52,7 @@ struct CommandLine {
     study::SweepRequest sweep_request;
     study::CompareRequest compare_request;
     study::FigureRequest figure_request;
-    TrainRequest train_request;
+    study::TrainRequest train_request;
     study::ValidateRequest validate_request;
     study::PageRequest page_request;
     study::ExplorerRequest explorer_request;
@@ -290,13 +294,15 @@ int dispatch(CommandLine& line, const study::Invocation& invocation, char** argu
     if (line.reproduce->parsed()) return reproduce(line.reproduce_options);
     if (line.doctor->parsed()) return doctor(line.doctor_json);
     if (line.completion->parsed()) {
-        print(completion_script(line.app, line.shell));
+        const bool bash = to_choice("completion", line.shell, {"bash", "zsh"}) == "bash";
+        const auto program = describe(line.app);
+        print(bash ? bash_completion(program) : zsh_completion(program));
         return done;
     }
     if (line.man->parsed()) {
-        print(line.page.empty()
-                  ? man_page(line.app)
-                  : man_page(*line.app.get_subcommand(to_choice("man", line.page, line.command_names()))));
+        const CLI::App& page = line.page.empty() ? line.app
+                                                 : *line.app.get_subcommand(to_choice("man", line.page, line.command_names()));
+        print(man_page(describe(page), manual()));
         return done;
     }
     return analyse(line.request, invocation);
@@ -340,11 +346,11 @@ std::optional<int> parse(CommandLine& line, std::vector<std::string> words) {
         line.app.parse(std::move(words));
     } catch (const CLI::CallForHelp&) {
         const auto* const asked = line.command();
-        print(asked == nullptr ? overview_page(line.app) : help_page(*asked));
+        print(asked == nullptr ? overview_page(describe(line.app)) : help_page(describe(*asked)));
         return done;
     } catch (const CLI::CallForAllHelp&) {
         const auto* const asked = line.command();
-        print(help_page(asked == nullptr ? line.app : *asked));
+        print(help_page(describe(asked == nullptr ? line.app : *asked)));
         return done;
     } catch (const CLI::CallForVersion& version) {
         print(std::string(version.what()) + "\n");
@@ -364,13 +370,15 @@ int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     auto line = std::make_unique<CommandLine>(torch);
     if (words.empty()) {
-        print(start_page(line->app));
+        print(start_page(describe(line->app)));
         return done;
     }
     if (const auto status = parse(*line, words)) return *status;
     if (line->config) {
         refuse_extras(*line);
-        words = with_config(line->app, line->command(), words, *line->config);
+        const auto* const command = line->command();
+        words = with_option_file(describe(line->app), command != nullptr ? command->get_name() : "", words, *line->config,
+                                 option_files());
         line = std::make_unique<CommandLine>(torch);
         parse(*line, words);
     }

@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "network/network.hpp"
 #include "network/number_files.hpp"
-#include "values.hpp"
+#include "console/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +19,7 @@
 
 namespace spectra::cli {
 
+using namespace console;
 using namespace study;
 
 namespace {

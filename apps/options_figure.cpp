@@ -4,7 +4,7 @@
 #include "study/figures/figures.hpp"
 #include "base/text.hpp"
 #include "network/network.hpp"
-#include "values.hpp"
+#include "console/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +15,7 @@
 
 namespace spectra::cli {
 
+using namespace console;
 using namespace study;
 
 namespace {

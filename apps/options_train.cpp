@@ -1,17 +1,18 @@
-#include "train_request.hpp"
+#include "options.hpp"
 
 #include "option_group.hpp"
 #include "tasks/tasks.hpp"
-#include "values.hpp"
+#include "console/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <stdexcept>
 
 namespace spectra::cli {
 
+using namespace console;
+using namespace study;
 
 namespace {
 
@@ -131,36 +132,6 @@ void add_options(CLI::App& app, TrainRequest& r) {
     add_data_options(app, r);
     add_training_options(app, r);
     add_output_options(app, r);
-}
-
-void check_conflicts(const TrainRequest& r) {
-    if (r.task.empty())
-        throw std::invalid_argument(
-            fmt::format("train: which task? use one of {}", fmt::join(tasks::task_names(), ", ")));
-    to_choice("train", r.task, tasks::task_names());
-    const auto refuse = [](const std::string& why) { throw std::invalid_argument("train: " + why); };
-    const bool reflection = r.task == "reflection";
-    if (r.architecture && r.mixer && *r.architecture != "recursive")
-        refuse(
-            "--architecture cannot be combined with --mixer (except for recursive): both choose the model");
-    if (reflection && (r.layers || r.channels || r.cycles || r.mixer))
-        refuse("reflection trains a single operator; use --architecture ddl, jpmhc or edelta only");
-    if (reflection && r.architecture && *r.architecture != "ddl" && *r.architecture != "jpmhc" &&
-        *r.architecture != "edelta")
-        refuse(fmt::format("reflection --architecture {}: must be ddl, jpmhc or edelta", *r.architecture));
-    if (reflection && !r.architecture)
-        refuse("reflection: requires --architecture ddl, jpmhc or edelta");
-    if (r.task == "text" && !r.text) refuse("text: no file given; use --text FILE");
-    if (r.task != "text" && (r.text || r.context))
-        refuse("--text and --context only apply to the task text");
-    if (r.precision == "bf16" && r.device == "cpu") refuse("--precision bf16: requires CUDA");
-    if (r.stop_after && *r.stop_after > r.steps)
-        refuse(fmt::format("--stop-after {}: must be at most --steps {}", *r.stop_after, r.steps));
-}
-
-std::string stem_of(const TrainRequest& r) {
-    const std::string model = r.architecture.value_or(r.mixer ? *r.mixer : "gpt");
-    return r.out.value_or(fmt::format("spectra-{}-{}", r.task, model));
 }
 
 }  // namespace spectra::cli

@@ -1,8 +1,9 @@
 #include "reproduce.hpp"
 
-#include "console.hpp"
+#include "console/progress.hpp"
+#include "console/terminal.hpp"
 #include "exit_status.hpp"
-#include "interrupt.hpp"
+#include "console/interrupt.hpp"
 #include "report/claims_report.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,8 @@
 #include <thread>
 
 namespace spectra::cli {
+
+using namespace console;
 
 namespace {
 
@@ -28,7 +31,7 @@ int reproduce(ReproduceOptions options) {
         print(report::claims_markdown(study::requested_claims(options.request)));
         return done;
     }
-    catch_interrupts();
+    catch_interrupts(was_interrupted);
     options.request.machine = this_machine();
     report::ClaimsReport report;
     {

@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "console.hpp"
+#include "console/terminal.hpp"
 
 #include "network/connection.hpp"
 #include "network/mean_field.hpp"
