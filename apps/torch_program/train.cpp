@@ -28,7 +28,7 @@ int train_models(const study::TrainRequest& r, const study::Invocation& invocati
     auto objects = Json::array();
     int status = done;
     Progress progress(!r.quiet);
-    const bool kept = train::train_models(r, invocation, progress, [&](train::TrainedModel&& model) {
+    const bool kept = train::train_models(r, invocation, progress, [&](train::TrainedRun&& model) {
         progress.clear();
         if (!model.no_figure.empty()) {
             print_error(model.no_figure);

@@ -9,12 +9,12 @@ namespace spectra::console {
 
 /// What a manual has beyond the commands and options.
 struct Manual {
-    std::string version;
-    std::string origin;                    ///< a comment in its first line: what wrote it
-    std::vector<std::string> description;  ///< paragraphs
-    std::vector<Entry> environment, files;
-    std::vector<std::string> programs;  ///< related manual pages, of section 1
-    std::string elsewhere;              ///< where else to read
+    std::string version = {};
+    std::string origin = {};                    ///< a comment in its first line: what wrote it
+    std::vector<std::string> description = {};  ///< paragraphs
+    std::vector<Entry> environment = {}, files = {};
+    std::vector<std::string> programs = {};  ///< related manual pages, of section 1
+    std::string elsewhere = {};              ///< where else to read
 };
 
 /// The manual page of a program with all its commands, or of one command, in roff with the macros of

@@ -10,13 +10,12 @@ namespace spectra::console {
 /// Options in a TOML file. The keys are the names of options without dashes, at the top for the program itself and
 /// below [sweep] for its command sweep. One file may hold several of them.
 struct OptionFiles {
-    std::string option;                     ///< that takes such a file; commands that have it take files
-    std::vector<std::string> not_settable;  ///< options that a file cannot set
+    std::string option = {};                     ///< that takes such a file; commands that have it take files
+    std::vector<std::string> not_settable = {};  ///< options that a file cannot set
     /// Options that only say where to write and what to print: not part of what made a result.
-    std::vector<std::string> not_kept;
-    std::string
-        without_command;  ///< for messages, what the program does without a command: "analysing a network"
-    std::string example;  ///< for messages, a line of a file
+    std::vector<std::string> not_kept = {};
+    std::string without_command = {};  ///< for messages, what is done without a command: "analysing a network"
+    std::string example = {};  ///< for messages, a line of a file
 };
 
 /// The command line `words` (without the program) with those options of `file` that were not given, in place of the

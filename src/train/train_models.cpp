@@ -196,7 +196,7 @@ tasks::Dataset dataset_of(const TrainRequest& r) {
 }  // namespace
 
 bool train_models(const TrainRequest& r, const Invocation& invocation, Observer& observer,
-                  const std::function<void(TrainedModel&&)>& trained) {
+                  const std::function<void(TrainedRun&&)>& trained) {
     const auto options = train_options(r);
     use_threads(r.threads, options.device);
     const std::vector<std::uint64_t> seeds = r.seeds.empty() ? std::vector<std::uint64_t>{42} : r.seeds;
@@ -210,7 +210,7 @@ bool train_models(const TrainRequest& r, const Invocation& invocation, Observer&
 
     for (const auto seed : seeds) {
         if (observer.stopped()) break;
-        TrainedModel model;
+        TrainedRun model;
         model.report = train_one(r, data, options, seed, stem(seed), invocation, observer);
         if (model.report.result.log.rows.empty()) return false;
         model.files = {stem(seed) + ".ckpt", stem(seed) + ".h5", stem(seed) + ".csv"};

@@ -11,8 +11,8 @@
 
 namespace spectra::train {
 
-/// One of the models that were asked for, trained and written.
-struct TrainedModel {
+/// One of the runs that were asked for, done and written.
+struct TrainedRun {
     TrainingReport report;
     std::vector<std::string> files;  ///< that were written
     std::string no_figure;           ///< why its figure could not be drawn, "" if it was
@@ -22,6 +22,6 @@ struct TrainedModel {
 /// that was before there was anything to keep of the current model, which then leaves its files unchanged. Throws
 /// std::invalid_argument before anything is computed or written.
 bool train_models(const study::TrainRequest& request, const study::Invocation& invocation,
-                  study::Observer& observer, const std::function<void(TrainedModel&&)>& trained);
+                  study::Observer& observer, const std::function<void(TrainedRun&&)>& trained);
 
 }  // namespace spectra::train

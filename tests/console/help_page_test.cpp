@@ -6,13 +6,13 @@
 
 #include <gtest/gtest.h>
 
-#include "command.hpp"
+#include "support/brew_command.hpp"
 
 /// Pages of a small program, against what they should be letter by letter.
 namespace spectra::console {
 namespace {
 
-using testing::brew;
+using tests::brew;
 
 TEST(HelpPage, OfAProgram) {
     EXPECT_EQ(help_page(brew()),

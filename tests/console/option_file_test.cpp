@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "command.hpp"
+#include "support/brew_command.hpp"
 
 namespace spectra::console {
 namespace {
@@ -21,7 +21,7 @@ const OptionFiles files{.option = "settings",
 
 class OptionFile : public ::testing::Test {
 protected:
-    Words read(const std::string& toml, const Words& words, const Command& program = testing::brew()) const {
+    Words read(const std::string& toml, const Words& words, const Command& program = tests::brew()) const {
         folder_.write("a.toml", toml);
         return with_option_file(program, "make", words, (folder_.path() / "a.toml").string(), files);
     }
@@ -35,7 +35,7 @@ TEST_F(OptionFile, OptionsComeAfterTheCommandAndReplaceTheFile) {
 }
 
 TEST_F(OptionFile, WhatWasGivenWins) {
-    auto program = testing::brew();
+    auto program = tests::brew();
     program.commands.front().options[1].given = true;
     EXPECT_EQ(read("[make]\nkind = \"black\"\ncups = 3\n", {"make", "--cup", "1"}, program),
               (Words{"make", "--kind=black", "--cup", "1"}));
@@ -53,11 +53,11 @@ TEST_F(OptionFile, RefusesWhatIsNoOption) {
 
 TEST_F(OptionFile, IsMadeFromACommandLine) {
     EXPECT_EQ(
-        option_file_of(testing::brew(), "brew make --kind black --cup=3 --milk --settings a", "f", files),
+        option_file_of(tests::brew(), "brew make --kind black --cup=3 --milk --settings a", "f", files),
         "[make]\nkind = \"black\"\ncups = 3\n");
-    expect_refused([] { option_file_of(testing::brew(), "brew make --kind", "f", files); },
+    expect_refused([] { option_file_of(tests::brew(), "brew make --kind", "f", files); },
                    {"f: was made by", "'--kind' is not an option"});
-    expect_refused([] { option_file_of(testing::brew(), "brew pour", "f", files); },
+    expect_refused([] { option_file_of(tests::brew(), "brew pour", "f", files); },
                    {"make take a file of options"});
 }
 

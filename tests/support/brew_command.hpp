@@ -2,7 +2,7 @@
 
 #include "console/command.hpp"
 
-namespace spectra::console::testing {
+namespace spectra::console::tests {
 
 /// A program with one command, small enough to write its pages by hand.
 inline Command brew() {
@@ -49,4 +49,4 @@ inline Command brew() {
         .commands = {make}};
 }
 
-}  // namespace spectra::console::testing
+}  // namespace spectra::console::tests
