@@ -96,7 +96,7 @@ struct CommandLine {
                "version, git commit and features")
             ->group("About");
 
-        compare = add_command("compare", "mixers × depths in one figure and one file");
+        compare = add_command("compare", "compare mixers at several depths: one figure, one file");
         add_options(*compare, compare_request);
         add_config(*compare);
         figure = add_command("figure", "other pictures of theory, simulation and training");
@@ -104,37 +104,37 @@ struct CommandLine {
         depth = add_command("depth-limit", "how deep a mixer can go");
         add_options(*depth, depth_request);
         add_config(*depth);
-        sweep = add_command("sweep", "a grid of networks, restartable");
+        sweep = add_command("sweep", "analyse a grid of networks; can be resumed");
         add_options(*sweep, sweep_request);
         add_config(*sweep);
         train = add_command("train", "train a model, write checkpoints and a log");
         add_options(*train, train_request);
         validate = add_command("validate", "measure a trained model's isometry against theory");
         add_options(*validate, validate_request);
-        conform = add_command("conform", "is this the published hyper-connection?");
+        conform = add_command("conform", "check a hyper-connection against the published one");
         conform->add_option("FILES", conform_request.files, "what both computed from the same numbers (docs/conform.md)")
             ->type_name("REFERENCE CANDIDATE")
             ->expected(0, 10000);
         OptionGroup(*conform, "Output").flag("--json", "print one JSON object and nothing else", conform_request.json);
         info = add_command("info", "describe a result file");
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
-        info->add_flag("--config", info_config, "print the options that made it as a file for --config")
+        info->add_flag("--config", info_config, "print the options that produced it, as a file for --config")
             ->group("Output");
-        report = add_command("report", "one HTML page of result files, to look at");
+        report = add_command("report", "make an HTML page from result files");
         report->add_option("FILE.h5", page_request.files, "result files of any command")
             ->type_name("FILE.h5…")
             ->expected(0, 10000);
         const OptionGroup output(*report, "Output");
         output("--output,--out", "PAGE.html", "",
-               "where it goes [default: FILE.html, or spectra-report.html for several]",
+               "file to write [default: FILE.html, or spectra-report.html for several]",
                [this](const auto&, const auto& text) { page_request.output = text; });
-        output.flag("--force", "replace a file that is no page of these results", page_request.force);
-        explore = add_command("explore", "a page where you move a network and see its law");
+        output.flag("--force", "replace the file even if it is not a page of these results", page_request.force);
+        explore = add_command("explore", "make a page to change a network and watch its law");
         const OptionGroup explorer(*explore, "Output");
-        explorer("--output,--out", "PAGE.html", "", "where it goes [default: spectra-explore.html]",
+        explorer("--output,--out", "PAGE.html", "", "file to write [default: spectra-explore.html]",
                  [this](const auto&, const auto& text) { explorer_request.output = text; });
-        explorer.flag("--force", "replace a file that is no explorer", explorer_request.force);
-        reproduce = add_command("reproduce", "compute the papers' claims again");
+        explorer.flag("--force", "replace the file even if it is not an explorer", explorer_request.force);
+        reproduce = add_command("reproduce", "recompute the claims of the papers");
         add_reproduce();
         doctor = add_command("doctor", "what is installed, whether it works, what to install");
         OptionGroup(*doctor, "Output").flag("--json", "print one JSON object and nothing else", doctor_json);
@@ -170,20 +170,20 @@ private:
 
     void add_reproduce() {
         auto& asked = reproduce_options.request;
-        reproduce->add_option("ID", asked.ids, "claims by their numbers, C1 to C150; all without any")
+        reproduce->add_option("ID", asked.ids, "numbers of claims, C1 to C150; without any, all of them")
             ->type_name("ID…")
             ->expected(0, 1000);
         const OptionGroup which(*reproduce, "Claims");
         which("--paper", "NAME", "", "only the claims of jpmhc, edelta, shc, mgt or edelta-explainer",
               [&asked](const auto&, const auto& text) { asked.paper = text; });
-        which("--claims", "FOLDER", "", "read the ledger from this folder instead of the program itself",
+        which("--claims", "FOLDER", "", "read the ledger from this folder instead of the built-in one",
               [&asked](const auto&, const auto& text) { asked.ledger = text; });
         const OptionGroup output(*reproduce, "Output");
         output.flag("--json", "print one JSON object and nothing else", reproduce_options.json);
         output.flag("--markdown", "print the ledger as a document (docs/claims.md); compute nothing",
                     reproduce_options.markdown);
         output("--record", "FOLDER", "",
-               "write the numbers found into the claims of this folder (data/claims of a checkout); verdicts stay",
+               "write the numbers found into the claims of this folder (data/claims of a checkout); verdicts are not changed",
                [&asked](const auto&, const auto& text) { asked.record = text; });
     }
 

@@ -68,7 +68,7 @@ public:
 
     /// --plot: formats of figures, or none.
     void plot(std::vector<std::string>& target) const {
-        (*this)("--plot", "png,svg,pdf,html|none", "png", "figures to draw; html: a page to look at",
+        (*this)("--plot", "png,svg,pdf,html|none", "png", "figures to draw; html: an interactive page",
                 [&target](const std::string& name, const std::string& text) {
                     target = console::to_choices(name, text, {"png", "svg", "pdf", "html"});
                 });

@@ -92,7 +92,7 @@ void add_options(CLI::App& app, FigureRequest& r) {
             r.grey = to_choice(name, text, {"colour", "grey"}) == "grey";
         });
     add("--size", "page|column", "page",
-        "of the figure: as wide as the page, or as one of two columns, its panels below each other",
+        "width of the figure: a whole page, or one of two columns with the panels stacked",
         [&r](const auto& name, const auto& text) {
             r.column = to_choice(name, text, {"page", "column"}) == "column";
         });
