@@ -96,7 +96,7 @@ struct CommandLine {
                "version, git commit and features")
             ->group("About");
 
-        compare = add_command("compare", "compare mixers at several depths: one figure, one file");
+        compare = add_command("compare", "mixers at several depths in one figure and one file");
         add_options(*compare, compare_request);
         add_config(*compare);
         figure = add_command("figure", "other pictures of theory, simulation and training");

@@ -157,7 +157,7 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
 }
 
 std::string model_words(const ModelConfig& m) {
-    std::string words = fmt::format("{} blocks", m.layers);
+    std::string words = fmt::format("{} block{}", m.layers, m.layers == 1 ? "" : "s");
     if (m.cycles > 1) words += fmt::format(" × {} cycles", m.cycles);
     const bool one_stream = m.architecture == "gpt" || m.architecture == "ddl" || m.architecture == "mgt";
     words += one_stream
