@@ -113,7 +113,7 @@ const std::vector<Entry>& examples() {
         {"spectra info run1.h5", "describes a result file"},
         {"spectra report run1.h5", "an HTML page, run1.html; several files go into one page"},
         {"spectra explore",
-         "a page with controls for depth, noise and mixer that shows the law at once; open it in a browser"},
+         "a page for your browser with controls for depth, noise and mixer; the law follows them"},
         {"spectra reproduce",
          "recompute the claims of the papers; exit status 1 if a result no longer agrees"},
         {"spectra reproduce C9 C13", "two of them; docs/claims.md lists all"},
