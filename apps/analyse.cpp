@@ -1,8 +1,9 @@
 #include "analyse.hpp"
 
-#include "console.hpp"
+#include "console/progress.hpp"
+#include "console/terminal.hpp"
 #include "exit_status.hpp"
-#include "interrupt.hpp"
+#include "console/interrupt.hpp"
 #include "report/json.hpp"
 #include "report/report.hpp"
 #include "report/terminal.hpp"
@@ -15,6 +16,8 @@
 #include <stdexcept>
 
 namespace spectra::cli {
+
+using namespace console;
 
 namespace {
 
@@ -53,7 +56,7 @@ int analyse(const study::Request& request, const study::Invocation& invocation) 
     if (!request.mixer && !request.model)
         throw std::invalid_argument(
             "no network: give --mixer NAME or --model FILE.json (spectra --help-all shows examples)");
-    catch_interrupts();
+    catch_interrupts(was_interrupted);
     std::optional<report::Report> analysed;
     {
         Progress progress(!request.quiet);

@@ -1,17 +1,19 @@
 #include "command_line.hpp"
 
 #include "analyse.hpp"
-#include "completion.hpp"
+#include "console/completion.hpp"
 #include "conform.hpp"
-#include "config.hpp"
-#include "console.hpp"
+#include "console/option_file.hpp"
+#include "console/terminal.hpp"
 #include "depth_limit.hpp"
+#include "describe.hpp"
 #include "doctor.hpp"
 #include "exit_status.hpp"
 #include "figure.hpp"
 #include "help.hpp"
+#include "console/help_page.hpp"
 #include "info.hpp"
-#include "man.hpp"
+#include "console/man_page.hpp"
 #include "base/nearest.hpp"
 #include "base/shell.hpp"
 #include "base/text.hpp"
@@ -19,7 +21,7 @@
 #include "options.hpp"
 #include "reproduce.hpp"
 #include "sweep.hpp"
-#include "values.hpp"
+#include "console/values.hpp"
 #include "study/analysis.hpp"
 #include "study/page.hpp"
 #include "study/version.hpp"
@@ -39,6 +41,8 @@
 
 namespace spectra::cli {
 
+using namespace console;
+
 namespace {
 
 /// The program's command line and the requests that its options fill.
@@ -48,7 +52,7 @@ struct CommandLine {
     study::SweepRequest sweep_request;
     study::CompareRequest compare_request;
     study::FigureRequest figure_request;
-    TrainRequest train_request;
+    study::TrainRequest train_request;
     study::ValidateRequest validate_request;
     study::PageRequest page_request;
     study::ExplorerRequest explorer_request;
@@ -92,7 +96,7 @@ struct CommandLine {
                "version, git commit and features")
             ->group("About");
 
-        compare = add_command("compare", "mixers × depths in one figure and one file");
+        compare = add_command("compare", "mixers at several depths in one figure and one file");
         add_options(*compare, compare_request);
         add_config(*compare);
         figure = add_command("figure", "other pictures of theory, simulation and training");
@@ -100,37 +104,37 @@ struct CommandLine {
         depth = add_command("depth-limit", "how deep a mixer can go");
         add_options(*depth, depth_request);
         add_config(*depth);
-        sweep = add_command("sweep", "a grid of networks, restartable");
+        sweep = add_command("sweep", "analyse a grid of networks; can be resumed");
         add_options(*sweep, sweep_request);
         add_config(*sweep);
         train = add_command("train", "train a model, write checkpoints and a log");
         add_options(*train, train_request);
         validate = add_command("validate", "measure a trained model's isometry against theory");
         add_options(*validate, validate_request);
-        conform = add_command("conform", "is this the published hyper-connection?");
+        conform = add_command("conform", "check a hyper-connection against the published one");
         conform->add_option("FILES", conform_request.files, "what both computed from the same numbers (docs/conform.md)")
             ->type_name("REFERENCE CANDIDATE")
             ->expected(0, 10000);
         OptionGroup(*conform, "Output").flag("--json", "print one JSON object and nothing else", conform_request.json);
         info = add_command("info", "describe a result file");
         info->add_option("FILE.h5", info_file, "the file")->type_name("FILE.h5");
-        info->add_flag("--config", info_config, "print the options that made it as a file for --config")
+        info->add_flag("--config", info_config, "print the options that produced it, as a file for --config")
             ->group("Output");
-        report = add_command("report", "one HTML page of result files, to look at");
+        report = add_command("report", "make an HTML page from result files");
         report->add_option("FILE.h5", page_request.files, "result files of any command")
             ->type_name("FILE.h5…")
             ->expected(0, 10000);
         const OptionGroup output(*report, "Output");
         output("--output,--out", "PAGE.html", "",
-               "where it goes [default: FILE.html, or spectra-report.html for several]",
+               "file to write [default: FILE.html, or spectra-report.html for several]",
                [this](const auto&, const auto& text) { page_request.output = text; });
-        output.flag("--force", "replace a file that is no page of these results", page_request.force);
-        explore = add_command("explore", "a page where you move a network and see its law");
+        output.flag("--force", "replace the file even if it is not a page of these results", page_request.force);
+        explore = add_command("explore", "make a page to change a network and watch its law");
         const OptionGroup explorer(*explore, "Output");
-        explorer("--output,--out", "PAGE.html", "", "where it goes [default: spectra-explore.html]",
+        explorer("--output,--out", "PAGE.html", "", "file to write [default: spectra-explore.html]",
                  [this](const auto&, const auto& text) { explorer_request.output = text; });
-        explorer.flag("--force", "replace a file that is no explorer", explorer_request.force);
-        reproduce = add_command("reproduce", "compute the papers' claims again");
+        explorer.flag("--force", "replace the file even if it is not an explorer", explorer_request.force);
+        reproduce = add_command("reproduce", "recompute the claims of the papers");
         add_reproduce();
         doctor = add_command("doctor", "what is installed, whether it works, what to install");
         OptionGroup(*doctor, "Output").flag("--json", "print one JSON object and nothing else", doctor_json);
@@ -166,13 +170,13 @@ private:
 
     void add_reproduce() {
         auto& asked = reproduce_options.request;
-        reproduce->add_option("ID", asked.ids, "claims by their numbers, C1 to C150; all without any")
+        reproduce->add_option("ID", asked.ids, "numbers of claims, C1 to C150; without any, all of them")
             ->type_name("ID…")
             ->expected(0, 1000);
         const OptionGroup which(*reproduce, "Claims");
         which("--paper", "NAME", "", "only the claims of jpmhc, edelta, shc, mgt or edelta-explainer",
               [&asked](const auto&, const auto& text) { asked.paper = text; });
-        which("--claims", "FOLDER", "", "read the ledger from this folder instead of the program itself",
+        which("--claims", "FOLDER", "", "read the ledger from this folder instead of the built-in one",
               [&asked](const auto&, const auto& text) { asked.ledger = text; });
         const OptionGroup long_ones(*reproduce, "Trainings");
         long_ones.flag("--gpu",
@@ -189,7 +193,7 @@ private:
         output.flag("--markdown", "print the ledger as a document (docs/claims.md); compute nothing",
                     reproduce_options.markdown);
         output("--record", "FOLDER", "",
-               "write the numbers found into the claims of this folder (data/claims of a checkout); verdicts stay",
+               "write the numbers found into the claims of this folder (data/claims of a checkout); verdicts are not changed",
                [&asked](const auto&, const auto& text) { asked.record = text; });
     }
 
@@ -300,13 +304,15 @@ int dispatch(CommandLine& line, const study::Invocation& invocation, char** argu
     if (line.reproduce->parsed()) return reproduce(line.reproduce_options);
     if (line.doctor->parsed()) return doctor(line.doctor_json);
     if (line.completion->parsed()) {
-        print(completion_script(line.app, line.shell));
+        const bool bash = to_choice("completion", line.shell, {"bash", "zsh"}) == "bash";
+        const auto program = describe(line.app);
+        print(bash ? bash_completion(program) : zsh_completion(program));
         return done;
     }
     if (line.man->parsed()) {
-        print(line.page.empty()
-                  ? man_page(line.app)
-                  : man_page(*line.app.get_subcommand(to_choice("man", line.page, line.command_names()))));
+        const CLI::App& page = line.page.empty() ? line.app
+                                                 : *line.app.get_subcommand(to_choice("man", line.page, line.command_names()));
+        print(man_page(describe(page), manual()));
         return done;
     }
     return analyse(line.request, invocation);
@@ -350,11 +356,11 @@ std::optional<int> parse(CommandLine& line, std::vector<std::string> words) {
         line.app.parse(std::move(words));
     } catch (const CLI::CallForHelp&) {
         const auto* const asked = line.command();
-        print(asked == nullptr ? overview_page(line.app) : help_page(*asked));
+        print(asked == nullptr ? overview_page(describe(line.app)) : help_page(describe(*asked)));
         return done;
     } catch (const CLI::CallForAllHelp&) {
         const auto* const asked = line.command();
-        print(help_page(asked == nullptr ? line.app : *asked));
+        print(help_page(describe(asked == nullptr ? line.app : *asked)));
         return done;
     } catch (const CLI::CallForVersion& version) {
         print(std::string(version.what()) + "\n");
@@ -374,13 +380,15 @@ int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     auto line = std::make_unique<CommandLine>(torch);
     if (words.empty()) {
-        print(start_page(line->app));
+        print(start_page(describe(line->app)));
         return done;
     }
     if (const auto status = parse(*line, words)) return *status;
     if (line->config) {
         refuse_extras(*line);
-        words = with_config(line->app, line->command(), words, *line->config);
+        const auto* const command = line->command();
+        words = with_option_file(describe(line->app), command != nullptr ? command->get_name() : "", words, *line->config,
+                                 option_files());
         line = std::make_unique<CommandLine>(torch);
         parse(*line, words);
     }

@@ -1,6 +1,6 @@
 #include "conform.hpp"
 
-#include "console.hpp"
+#include "console/terminal.hpp"
 #include "exit_status.hpp"
 #include "report/conformity_report.hpp"
 #include "report/terminal.hpp"
@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 namespace spectra::cli {
+
+using namespace console;
 
 int conform(const study::ConformRequest& r) {
     const auto found = study::conform(r);

@@ -1,8 +1,9 @@
 #include "depth_limit.hpp"
 
-#include "console.hpp"
+#include "console/progress.hpp"
+#include "console/terminal.hpp"
 #include "exit_status.hpp"
-#include "interrupt.hpp"
+#include "console/interrupt.hpp"
 #include "report/json.hpp"
 #include "report/terminal.hpp"
 #include "study/depth_limit.hpp"
@@ -14,11 +15,13 @@
 
 namespace spectra::cli {
 
+using namespace console;
+
 int depth_limit(const study::DepthLimitRequest& request, const study::Invocation& invocation) {
     if (!request.network.mixer && !request.network.model)
         throw std::invalid_argument(
             "no network: give --mixer NAME or --model FILE.json (spectra depth-limit --help shows an example)");
-    catch_interrupts();
+    catch_interrupts(was_interrupted);
     report::DepthReport report;
     {
         Progress progress(!request.network.quiet);

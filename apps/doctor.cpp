@@ -1,6 +1,7 @@
 #include "doctor.hpp"
 
-#include "console.hpp"
+#include "console/progress.hpp"
+#include "console/terminal.hpp"
 #include "exit_status.hpp"
 #include "study/doctor.hpp"
 #include "torch_commands.hpp"
@@ -8,6 +9,8 @@
 #include <algorithm>
 
 namespace spectra::cli {
+
+using namespace console;
 
 namespace {
 

@@ -1,8 +1,9 @@
 #include "figure.hpp"
 
-#include "console.hpp"
+#include "console/progress.hpp"
+#include "console/terminal.hpp"
 #include "exit_status.hpp"
-#include "interrupt.hpp"
+#include "console/interrupt.hpp"
 #include "report/json_number.hpp"
 #include "study/figure.hpp"
 
@@ -11,6 +12,8 @@
 #include <nlohmann/json.hpp>
 
 namespace spectra::cli {
+
+using namespace console;
 
 namespace {
 
@@ -56,7 +59,7 @@ int figure(const study::FigureRequest& request, const study::Invocation& invocat
         print(list_of_figures());
         return done;
     }
-    catch_interrupts();
+    catch_interrupts(was_interrupted);
     Progress progress(!request.quiet);
     Json figures = Json::array();
     bool uncertified = false, undrawn = false, first = true;

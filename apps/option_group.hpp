@@ -1,6 +1,6 @@
 #pragma once
 
-#include "values.hpp"
+#include "console/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,7 +40,7 @@ public:
                  int largest = std::numeric_limits<int>::max()) const {
         (*this)(names, value, initial, description,
                 [&target, least, largest](const std::string& name, const std::string& text) {
-                    target = static_cast<int>(to_integer(name, text, least, largest));
+                    target = static_cast<int>(console::to_integer(name, text, least, largest));
                 });
     }
 
@@ -50,7 +50,7 @@ public:
                 const std::string& description, T& target, bool negative = false) const {
         (*this)(names, value, initial, description,
                 [&target, negative](const std::string& name, const std::string& text) {
-                    const double typed = to_number(name, text);
+                    const double typed = console::to_number(name, text);
                     if (!negative && typed < 0)
                         throw std::invalid_argument(fmt::format("{} {}: must be ≥ 0", name, text));
                     target = typed;
@@ -62,15 +62,15 @@ public:
                 T& target, const std::vector<std::string>& accepted) const {
         (*this)(names, fmt::format("{}", fmt::join(accepted, "|")), initial, description,
                 [&target, accepted](const std::string& name, const std::string& text) {
-                    target = to_choice(name, text, accepted);
+                    target = console::to_choice(name, text, accepted);
                 });
     }
 
     /// --plot: formats of figures, or none.
     void plot(std::vector<std::string>& target) const {
-        (*this)("--plot", "png,svg,pdf,html|none", "png", "figures to draw; html: a page to look at",
+        (*this)("--plot", "png,svg,pdf,html|none", "png", "figures to draw; html: an interactive page",
                 [&target](const std::string& name, const std::string& text) {
-                    target = to_choices(name, text, {"png", "svg", "pdf", "html"});
+                    target = console::to_choices(name, text, {"png", "svg", "pdf", "html"});
                 });
     }
 

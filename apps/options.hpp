@@ -4,6 +4,7 @@
 #include "study/figure_request.hpp"
 #include "study/grid.hpp"
 #include "study/request.hpp"
+#include "study/train_request.hpp"
 #include "study/validate_request.hpp"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ void add_options(CLI::App& app, study::DepthLimitRequest& request);
 void add_options(CLI::App& app, study::SweepRequest& request);
 void add_options(CLI::App& app, study::CompareRequest& request);
 void add_options(CLI::App& app, study::FigureRequest& request);
+void add_options(CLI::App& app, study::TrainRequest& request);
 void add_options(CLI::App& app, study::ValidateRequest& request);
 
 /// "--logit-scale" -> "logit_scale": the library's field that an option sets.

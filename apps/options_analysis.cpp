@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "network/network.hpp"
 #include "network/number_files.hpp"
-#include "values.hpp"
+#include "console/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +19,7 @@
 
 namespace spectra::cli {
 
+using namespace console;
 using namespace study;
 
 namespace {
@@ -254,7 +255,7 @@ void add_simulation_options(CLI::App& app, Request& r) {
                        : choice == "cuda" ? montecarlo::Device::cuda
                                           : montecarlo::Device::automatic;
         });
-    add("--precision", "f64|f32", "f64", "of the matrices; f32 only on a GPU",
+    add("--precision", "f64|f32", "f64", "precision of the matrices; f32 only on a GPU",
         [&r](const auto& name, const auto& text) {
             r.precision = to_choice(name, text, {"f64", "f32"}) == "f32" ? montecarlo::Precision::f32
                                                                          : montecarlo::Precision::f64;
@@ -273,7 +274,7 @@ void add_output_options(CLI::App& app, Request& r, const std::string& stem, cons
     add.flag("--force", "replace results of other options, and files not written by spectra", r.force);
     add.plot(r.plots);
     add("--size", "page|column", "page",
-        "of the figure: as wide as the page, or as one of two columns, its panels below each other",
+        "width of the figure: a whole page, or one of two columns with the panels stacked",
         [&r](const auto& name, const auto& text) {
             r.column = to_choice(name, text, {"page", "column"}) == "column";
         });

@@ -1,7 +1,7 @@
 #include "options.hpp"
 
 #include "option_group.hpp"
-#include "values.hpp"
+#include "console/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +10,7 @@
 
 namespace spectra::cli {
 
+using namespace console;
 using namespace study;
 
 void add_options(CLI::App& app, study::CompareRequest& request) {

@@ -4,7 +4,7 @@
 #include "study/figures/figures.hpp"
 #include "base/text.hpp"
 #include "network/network.hpp"
-#include "values.hpp"
+#include "console/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +15,7 @@
 
 namespace spectra::cli {
 
+using namespace console;
 using namespace study;
 
 namespace {
@@ -94,7 +95,7 @@ void add_options(CLI::App& app, FigureRequest& r) {
             r.dark = palette == "dark";
         });
     add("--size", "page|column", "page",
-        "of the figure: as wide as the page, or as one of two columns, its panels below each other",
+        "width of the figure: a whole page, or one of two columns with the panels stacked",
         [&r](const auto& name, const auto& text) {
             r.column = to_choice(name, text, {"page", "column"}) == "column";
         });

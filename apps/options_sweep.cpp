@@ -4,7 +4,7 @@
 #include "weightfile/tensor_file.hpp"
 #include "base/text.hpp"
 #include "network/network.hpp"
-#include "values.hpp"
+#include "console/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,6 +22,7 @@
 
 namespace spectra::cli {
 
+using namespace console;
 using namespace study;
 
 namespace {

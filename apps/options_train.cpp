@@ -1,18 +1,18 @@
-#include "train_request.hpp"
+#include "options.hpp"
 
 #include "option_group.hpp"
 #include "tasks/tasks.hpp"
-#include "values.hpp"
+#include "console/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <stdexcept>
 
 namespace spectra::cli {
 
+using namespace console;
+using namespace study;
 
 namespace {
 
@@ -160,75 +160,6 @@ void add_options(CLI::App& app, TrainRequest& r) {
     add_data_options(app, r);
     add_training_options(app, r);
     add_output_options(app, r);
-}
-
-namespace {
-
-/// Options that only some models have.
-void check_applies(const TrainRequest& r) {
-    const std::string architecture = r.architecture.value_or(r.mixer ? "mixer" : "gpt");
-    const std::string family = architecture == "mhc"        ? "bistochastic"
-                               : architecture == "mhc-lite" ? "permutation"
-                                                            : r.mixer.value_or("");
-    const auto only = [&](bool given, const std::string& option, const std::vector<std::string>& models,
-                          const std::vector<std::string>& families = {}) {
-        const auto has = [](const auto& list, const auto& name) {
-            return std::find(list.begin(), list.end(), name) != list.end();
-        };
-        if (!given || has(models, architecture) || has(families, family)) return;
-        auto all = models;
-        for (const auto& name : families) all.push_back("--mixer " + name);
-        throw std::invalid_argument(fmt::format("train: {} does not apply to {}; only to {}", option,
-                                                r.mixer ? *r.mixer + " mixers" : architecture,
-                                                fmt::join(all, ", ")));
-    };
-    only(r.norm.has_value(), "--norm", {"gpt", "post-ln", "mgt", "mgt-mhc", "mgt-ddl"});
-    only(r.value_injection, "--value-injection", {"ddl"});
-    only(r.beta_scale.has_value(), "--beta-scale", {"mgt", "mgt-ddl"});
-    only(r.beta_offset.has_value(), "--beta-offset", {"mgt", "mgt-ddl"});
-    only(r.gate_regulariser.has_value(), "--gate-regulariser", {"edelta", "edelta-stream"},
-         {"cayley-hybrid"});
-    only(r.sinkhorn_clamp.has_value(), "--sinkhorn-clamp", {"mhc"}, {"bistochastic"});
-    only(r.temperature.has_value(), "--temperature", {"mhc", "mhc-lite", "jpmhc"},
-         {"bistochastic", "permutation"});
-    only(r.permutations.has_value(), "--permutations", {"mhc-lite"}, {"permutation"});
-    if (r.permutation_basis && !r.permutations)
-        throw std::invalid_argument("train: --permutation-basis requires --permutations K");
-    if (r.task == "reflection" && r.value_injection)
-        throw std::invalid_argument("train: --value-injection does not apply to the task reflection");
-}
-
-}  // namespace
-
-void check_conflicts(const TrainRequest& r) {
-    if (r.task.empty())
-        throw std::invalid_argument(
-            fmt::format("train: which task? use one of {}", fmt::join(tasks::task_names(), ", ")));
-    to_choice("train", r.task, tasks::task_names());
-    const auto refuse = [](const std::string& why) { throw std::invalid_argument("train: " + why); };
-    const bool reflection = r.task == "reflection";
-    if (r.architecture && r.mixer && *r.architecture != "recursive")
-        refuse(
-            "--architecture cannot be combined with --mixer (except for recursive): both choose the model");
-    if (reflection && (r.layers || r.channels || r.cycles || r.mixer))
-        refuse("reflection trains a single operator; use --architecture ddl, jpmhc or edelta only");
-    if (reflection && r.architecture && *r.architecture != "ddl" && *r.architecture != "jpmhc" &&
-        *r.architecture != "edelta")
-        refuse(fmt::format("reflection --architecture {}: must be ddl, jpmhc or edelta", *r.architecture));
-    if (reflection && !r.architecture)
-        refuse("reflection: requires --architecture ddl, jpmhc or edelta");
-    check_applies(r);
-    if (r.task == "text" && !r.text) refuse("text: no file given; use --text FILE");
-    if (r.task != "text" && (r.text || r.context))
-        refuse("--text and --context only apply to the task text");
-    if (r.precision == "bf16" && r.device == "cpu") refuse("--precision bf16: requires CUDA");
-    if (r.stop_after && *r.stop_after > r.steps)
-        refuse(fmt::format("--stop-after {}: must be at most --steps {}", *r.stop_after, r.steps));
-}
-
-std::string stem_of(const TrainRequest& r) {
-    const std::string model = r.architecture.value_or(r.mixer ? *r.mixer : "gpt");
-    return r.out.value_or(fmt::format("spectra-{}-{}", r.task, model));
 }
 
 }  // namespace spectra::cli

@@ -2,7 +2,7 @@
 
 #include "option_group.hpp"
 #include "layouts/layouts.hpp"
-#include "values.hpp"
+#include "console/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +14,7 @@
 
 namespace spectra::cli {
 
+using namespace console;
 using namespace study;
 
 namespace {
@@ -51,7 +52,7 @@ void add_measurement_options(CLI::App& app, ValidateRequest& r) {
     add.integer("--inputs", "K", "8", "number of inputs; their singular values are pooled", r.inputs, 1,
                 10000);
     add("--token", "last|K|all", "last",
-        "which state: of the last token, of token K (from 0), or of all together",
+        "whose state: the last token's, token K's (from 0), or all together",
         [&r](const auto& name, const auto& text) {
             r.all_tokens = text == "all";
             if (text != "all" && text != "last")
@@ -64,13 +65,13 @@ void add_measurement_options(CLI::App& app, ValidateRequest& r) {
             r.aligned.reset();
             if (text != "none" && text != "auto") r.aligned = static_cast<int>(to_integer(name, text, 0, 1 << 20));
         });
-    add.number("--explain", "X", "0.02", "W1 over the root mean square at which a prediction explains", r.explain);
+    add.number("--explain", "X", "0.02", "largest W1, relative to the root mean square, that counts as explained", r.explain);
     add.integer("--triplets", "R", "0",
                 "store the R largest triplets of every branch at the first input: spectra --model RESULT.h5 then repeats "
                 "the prediction without the model",
                 r.triplets, 0, 1 << 20);
     add.choice("--device", "auto", "where the model runs", r.device, {"auto", "cpu", "cuda"});
-    add.choice("--precision", "f64", "of the model: f64 converts it, f32 leaves it as it is", r.precision,
+    add.choice("--precision", "f64", "precision of the model: f64 converts it, f32 leaves it as it is", r.precision,
                {"f64", "f32"});
     add("--seed", "N", "1", "random seed",
         [&r](const auto& name, const auto& text) { r.seed = to_seed(name, text); });

@@ -1,9 +1,10 @@
 #include "reproduce.hpp"
 
 #include "base/program.hpp"
-#include "console.hpp"
+#include "console/interrupt.hpp"
+#include "console/progress.hpp"
+#include "console/terminal.hpp"
 #include "exit_status.hpp"
-#include "interrupt.hpp"
 #include "report/claims_report.hpp"
 #include "study/trainings.hpp"
 
@@ -13,6 +14,8 @@
 #include <thread>
 
 namespace spectra::cli {
+
+using namespace console;
 
 namespace {
 
@@ -62,7 +65,7 @@ int reproduce(ReproduceOptions options) {
         print(report::claims_markdown(study::requested_claims(options.request)));
         return done;
     }
-    catch_interrupts();
+    catch_interrupts(was_interrupted);
     options.request.machine = this_machine();
     if (options.gpu) {
         if (!options.request.trainings) options.request.trainings = "spectra-trainings";

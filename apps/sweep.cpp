@@ -1,9 +1,10 @@
 #include "sweep.hpp"
 
 #include "base/text.hpp"
-#include "console.hpp"
+#include "console/progress.hpp"
+#include "console/terminal.hpp"
 #include "exit_status.hpp"
-#include "interrupt.hpp"
+#include "console/interrupt.hpp"
 #include "report/table.hpp"
 #include "report/terminal.hpp"
 
@@ -16,6 +17,8 @@
 #include <vector>
 
 namespace spectra::cli {
+
+using namespace console;
 
 namespace {
 
@@ -72,7 +75,7 @@ void require_networks(const study::SweepRequest& request) {
 
 int sweep(const study::SweepRequest& request, const study::Invocation& invocation) {
     require_networks(request);
-    catch_interrupts();
+    catch_interrupts(was_interrupted);
     study::SweepOutcome outcome;
     {
         Progress progress(!request.each.quiet);
@@ -85,7 +88,7 @@ int sweep(const study::SweepRequest& request, const study::Invocation& invocatio
 
 int compare(const study::CompareRequest& request, const study::Invocation& invocation) {
     require_networks(request.grid);
-    catch_interrupts();
+    catch_interrupts(was_interrupted);
     study::Comparison comparison;
     {
         Progress progress(!request.grid.each.quiet);

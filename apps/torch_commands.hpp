@@ -1,7 +1,7 @@
 #pragma once
 
 #include "study/invocation.hpp"
-#include "train_request.hpp"
+#include "study/train_request.hpp"
 #include "validate.hpp"
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace spectra::cli {
 /// The commands that need Torch. The program spectra does not include them: it checks the command line and replaces
 /// itself with spectra-torch, which does.
 struct TorchCommands {
-    std::function<int(const TrainRequest&, const study::Invocation& invocation)> train;
+    std::function<int(const study::TrainRequest&, const study::Invocation& invocation)> train;
     study::Measurer measure;  ///< of the command validate
     std::function<std::string()> version;  ///< "Torch 1.13.1, no GPU"; the last line of the program's version
 };

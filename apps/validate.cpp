@@ -1,8 +1,9 @@
 #include "validate.hpp"
 
-#include "console.hpp"
+#include "console/progress.hpp"
+#include "console/terminal.hpp"
 #include "exit_status.hpp"
-#include "interrupt.hpp"
+#include "console/interrupt.hpp"
 #include "layouts/listing.hpp"
 #include "report/terminal.hpp"
 #include "report/validation_json.hpp"
@@ -16,6 +17,8 @@
 #include <stdexcept>
 
 namespace spectra::cli {
+
+using namespace console;
 
 namespace {
 
@@ -75,7 +78,7 @@ int validate(const ValidateRequest& r, const study::Invocation& invocation, cons
     check_conflicts(r);
     if (r.list) return list_files(r);
     confirm_scripts(r);
-    catch_interrupts();
+    catch_interrupts(was_interrupted);
     study::Validated validated;
     {
         Progress progress(!r.quiet);

@@ -1,18 +1,11 @@
 #include "torch_program/train.hpp"
 
-#include "study/analysis.hpp"
-#include "base/text.hpp"
-#include "console.hpp"
+#include "console/interrupt.hpp"
+#include "console/progress.hpp"
+#include "console/terminal.hpp"
 #include "exit_status.hpp"
-#include "interrupt.hpp"
-#include "study/draw.hpp"
-#include "study/output_files.hpp"
-#include "train/host_threads.hpp"
-#include "train/model_description.hpp"
-#include "train/checkpoint_file.hpp"
-#include "tasks/tasks.hpp"
-#include "train/trainer.hpp"
-#include "train/training_report.hpp"
+#include "jacobian/torch.hpp"
+#include "train/train_models.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,238 +16,42 @@
 
 namespace spectra::cli {
 
+using namespace console;
+
 namespace {
 
-using namespace spectra::train;
-using namespace spectra::study;
-using Json = Description;
+using Json = nlohmann::ordered_json;
 
-ModelConfig model_config(const TrainRequest& r) {
-    const std::string architecture = r.architecture.value_or(r.mixer ? "mixer" : "gpt");
-    auto m = matched_config(architecture, r.mixer.value_or(""));
-    m.layers = r.layers.value_or(static_cast<int>(m.layers));
-    m.cycles = r.cycles.value_or(static_cast<int>(m.cycles));
-    m.channels = r.channels.value_or(static_cast<int>(m.channels));
-    m.streams = r.streams.value_or(static_cast<int>(m.streams));
-    m.heads = r.heads;
-    m.rotary = r.rotary;
-    m.pooling = r.pooling == "causal" ? Pooling::causal : Pooling::published;
-    m.published_start = r.start == "published";
-    m.static_mappings = r.mappings == "static";
-    if (m.static_mappings && !has_hyper_connections(architecture))
-        throw std::invalid_argument(fmt::format(
-            "--mappings static: {} makes its mappings from the input; only applies to delta, mhc, mhc-lite, shc, hc, "
-            "recursive and --mixer",
-            architecture));
-    m.checkpoint_blocks = r.recompute;
-    auto& o = m.mixer_options;
-    o.gate_bias = r.gate_bias.value_or(r.task == "reflection" ? -1.5 : o.gate_bias);
-    o.sinkhorn_iterations = r.sinkhorn_iterations.value_or(o.sinkhorn_iterations);
-    o.sinkhorn_backward = sinkhorn_backward(r.sinkhorn_backward);
-    o.cayley_iterations = r.cayley_iterations.value_or(o.cayley_iterations);
-    o.cayley_step = r.cayley_step.value_or(o.cayley_step);
-    o.sinkhorn_clamp = r.sinkhorn_clamp.value_or(o.sinkhorn_clamp);
-    o.temperature = r.temperature.value_or(o.temperature);
-    o.permutations = r.permutations.value_or(o.permutations);
-    if (r.permutation_basis) o.basis = permutation_basis(*r.permutation_basis);
-    if (r.gate_regulariser) o.regulariser = gate_regulariser(*r.gate_regulariser);
-    if (r.norm) m.post_norm = *r.norm == "post";
-    m.value_injection = r.value_injection;
-    m.beta_scale = r.beta_scale.value_or(m.beta_scale);
-    m.beta_offset = r.beta_offset.value_or(m.beta_offset);
-    return m;
-}
-
-/// Everything that the results of a run depend on: a resumed run must have the same description.
-Json description(const TrainRequest& r, const TrainOptions& o, std::uint64_t seed) {
-    Json all{{"task", r.task}};
-    all.update(describe_model(o.model));
-    all.update(Json{{"gate_weight", o.gate_weight},
-                    {"samples", r.samples.value_or(0)},
-                    {"data_seed", r.data_seed},
-                    {"text", r.text.value_or("")},
-                    {"context", r.context.value_or(0)},
-                    {"steps", o.steps},
-                    {"batch", o.batch},
-                    {"accumulate", o.accumulate},
-                    {"optimiser", r.optimiser.value_or("adamw")},
-                    {"weight_decay", o.optimiser.weight_decay},
-                    {"schedule", static_cast<int>(o.schedule.shape)},
-                    {"lr", o.schedule.peak},
-                    {"lr_floor", o.schedule.floor},
-                    {"warm_up", o.schedule.warm_up},
-                    {"clip", o.clip},
-                    {"precision", r.precision},
-                    {"log_every", o.log_every},
-                    {"seed", seed}});
-    // Only if given, so that checkpoints from before this option can be resumed.
-    if (r.validation_samples) all["validation_samples"] = *r.validation_samples;
-    return all;
-}
-
-TrainOptions train_options(const TrainRequest& r) {
-    const bool reflection = r.task == "reflection";
-    TrainOptions o;
-    o.model = model_config(r);
-    o.steps = r.steps;
-    o.stop_after = r.stop_after.value_or(0);
-    o.batch = r.batch.value_or(reflection ? 32 : 64);
-    o.accumulate = r.accumulate.value_or(1);
-    o.clip = r.clip.value_or(reflection ? 0.0 : 1.0);
-    o.gate_weight = r.gate_weight.value_or(reflection ? 0.5 : 0.1);
-    o.log_every = r.log_every;
-    o.checkpoint_seconds = r.checkpoint_seconds;
-    o.device = chosen_device(r.device);
-    o.bfloat16 = r.precision == "bf16";
-    if (o.bfloat16 && !o.device.is_cuda())
-        throw std::invalid_argument("--precision bf16: requires CUDA, and Torch finds no CUDA device");
-
-    auto& s = o.schedule;
-    const auto shape = r.schedule.value_or(reflection ? "constant" : "cosine");
-    s.shape = shape == "cosine"       ? Schedule::Shape::cosine
-              : shape == "steps"      ? Schedule::Shape::steps
-              : shape == "late-drops" ? Schedule::Shape::late_drops
-                                      : Schedule::Shape::constant;
-    s.peak = r.rate.value_or(1e-3);
-    s.floor = r.floor.value_or(s.peak / 10);
-    s.warm_up = r.warm_up.value_or(reflection ? 0 : 100);
-    s.horizon = r.steps;
-    s.every = std::max(1, r.steps / 4);
-
-    auto& a = o.optimiser;
-    const auto rule = r.optimiser.value_or("adamw");
-    a.rule = rule == "adamw"     ? OptimiserOptions::Rule::adamw
-             : rule == "signsgd" ? OptimiserOptions::Rule::sign_sgd
-                                 : OptimiserOptions::Rule::adam_atan2;
-    a.weight_decay = r.weight_decay.value_or(reflection ? 0.01 : 0.1);
-    a.decay_vectors = reflection;
-    if (reflection) a.beta2 = 0.999;
-    return o;
-}
-
-std::string model_words(const TrainOptions& o, const tasks::Dataset& data) {
-    return data.task == "reflection" ? fmt::format("an operator on {} numbers", data.dimension)
-                                     : train::model_words(o.model);
-}
-
-std::string device_words(const torch::Device& device) {
-    const int threads = at::get_num_threads();
-    return device.is_cuda() ? "cuda" : fmt::format("cpu, {} thread{}", threads, threads == 1 ? "" : "s");
-}
-
-/// The kinds of figures to draw: none of a model that is not trained, whose log has one row.
-std::vector<std::string> figures_of(const TrainRequest& r) {
-    return r.steps == 0 ? std::vector<std::string>{} : r.plot;
-}
-
-/// Checks that the files may be written.
-void check_files(const TrainRequest& r, const std::filesystem::path& checkpoint, const OutputFiles& files,
-                 const study::Settings& settings) {
-    check_writable(files, settings, r.force || r.resume);
-    if (!r.force) refuse_symbolic_link(checkpoint);
-    if (!std::filesystem::exists(checkpoint) || r.resume || r.force) return;
-    load_checkpoint(checkpoint);  // throws for a file not written by spectra
-    // The result file says what was trained, and is written last.
-    if (!std::filesystem::exists(files.result))
-        throw std::invalid_argument(fmt::format(
-            "`out`: {}: holds a training that was not finished; `resume` continues it, `force` replaces it",
-            checkpoint.string()));
-}
-
-TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, TrainOptions options, std::uint64_t seed,
-                         const std::string& stem, const study::Invocation& invocation) {
-    const auto files = output_files(stem, figures_of(r));
-    options.seed = seed;
-    options.checkpoint = stem + ".ckpt";
-    options.resume = r.resume && std::filesystem::exists(options.checkpoint);
-    options.description = description(r, options, seed).dump();
-
-    Progress progress(!r.quiet);
-    TrainHooks hooks;
-    progress.stage("training");
-    hooks.progress = [&](const train::Progress& p) {
-        progress.say(fmt::format("step {}/{}, loss {:.3e}, {:.1f} steps/s, {} left", p.step, p.steps, p.loss,
-                                 p.steps_per_second, duration_text(p.seconds_left)));
-    };
-    hooks.evaluating = [&](const Evaluation& e) {
-        if (e.done == 0) progress.stage(fmt::format("step {}/{}, {}", e.step, e.steps, e.what));
-        progress.update(static_cast<int>(e.done), static_cast<int>(e.total));
-    };
-    hooks.interrupted = [] { return interrupted().load(); };
-
-    TrainingReport report;
-    report.provenance = provenance(invocation, seed);
-    report.task = r.task;
-    report.architecture = r.architecture.value_or(r.mixer ? *r.mixer + " mixers" : "gpt");
-    report.model = model_words(options, data);
-    report.device = device_words(options.device);
-    report.seed = seed;
-    report.batch = options.batch;
-    report.steps = options.steps;
-    report.tokens = data.tokens;
-    report.baselines = tasks::baselines(data);
-    report.result = train::train(data, options, hooks);
-    if (report.result.log.rows.empty()) return report;  // interrupted before there was anything to keep
-    progress.stage("writing");
-    write_training_file(report, files.result);
-    write_training_csv(report, stem + ".csv");
-    return report;
-}
-
-int train_models(const TrainRequest& r, const study::Invocation& invocation) {
-    const auto options = train_options(r);
-    use_threads(r.threads, options.device);
-    const std::vector<std::uint64_t> seeds = r.seeds.empty() ? std::vector<std::uint64_t>{42} : r.seeds;
-    const auto stem = [&](std::uint64_t seed) {
-        const auto whole = stem_of(r);
-        return seeds.size() == 1 ? whole : fmt::format("{}-seed{}", whole, seed);
-    };
-    for (const auto seed : seeds)
-        check_files(r, stem(seed) + ".ckpt", output_files(stem(seed), figures_of(r)), invocation.settings);
-
-    tasks::TaskOptions data_options;
-    data_options.seed = r.data_seed;
-    if (r.samples) data_options.samples = *r.samples;
-    if (r.validation_samples) data_options.validation_samples = *r.validation_samples;
-    data_options.text_file = r.text.value_or("");
-    if (r.context) data_options.context = *r.context;
-    const auto data = tasks::make_dataset(r.task, data_options);
-
-    catch_interrupts();
-    std::vector<TrainingReport> reports;
+int train_models(const study::TrainRequest& r, const study::Invocation& invocation) {
+    catch_interrupts(was_interrupted);
+    std::vector<train::TrainingReport> reports;
     auto objects = Json::array();
     int status = done;
-    for (const auto seed : seeds) {
-        if (interrupted()) break;
-        auto trained = train_one(r, data, options, seed, stem(seed), invocation);
-        if (trained.result.log.rows.empty()) {
-            print_error("interrupted before the first step; files are unchanged");
-            break;
-        }
-        reports.push_back(std::move(trained));
-        const auto& report = reports.back();
-        std::vector<std::string> written{stem(seed) + ".ckpt", stem(seed) + ".h5", stem(seed) + ".csv"};
-        try {
-            if (const auto figures = output_files(stem(seed), figures_of(r)).figures; !figures.empty())
-                study::render_all(training_figure(report), figures, written);
-        } catch (const std::runtime_error& error) {
-            print_error(error.what());
+    Progress progress(!r.quiet);
+    const bool kept = train::train_models(r, invocation, progress, [&](train::TrainedRun&& model) {
+        progress.clear();
+        if (!model.no_figure.empty()) {
+            print_error(model.no_figure);
             status = not_finished;
         }
-        objects.push_back(training_json(report));
-        objects.back()["files"] = written;
-        if (!r.json) print(training_page(report) + fmt::format("\n{}\n\n", fmt::join(written, "  ")));
-    }
+        objects.push_back(train::training_json(model.report));
+        objects.back()["files"] = model.files;
+        if (!r.json)
+            print(train::training_page(model.report) + fmt::format("\n{}\n\n", fmt::join(model.files, "  ")));
+        reports.push_back(std::move(model.report));
+    });
+    progress.clear();
+    if (!kept) print_error("interrupted before the first step; files are unchanged");
     if (r.json)
-        print_json(seeds.size() == 1 && !objects.empty() ? objects.front() : Json{{"runs", objects}});
+        print_json(r.seeds.size() <= 1 && !objects.empty() ? objects.front() : Json{{"runs", objects}});
     else if (reports.size() > 1 && !interrupted())
-        print(seeds_line(reports));
+        print(train::seeds_line(reports));
     return interrupted() ? static_cast<int>(was_interrupted) : status;
 }
 
 }  // namespace
 
-int train_model(const TrainRequest& request, const study::Invocation& invocation) {
+int train_model(const study::TrainRequest& request, const study::Invocation& invocation) {
     try {
         return train_models(request, invocation);
     } catch (const c10::Error& error) {

@@ -75,11 +75,24 @@ std::vector<Claim> claims_of(const ClaimsReport& report) {
     return out;
 }
 
+/// "1 holds", "63 hold in part", "2 are refuted".
+std::string verdict_words(std::size_t found, Verdict verdict) {
+    const bool one = found == 1;
+    switch (verdict) {
+        case Verdict::holds:
+            return fmt::format("{} {}", found, one ? "holds" : "hold");
+        case Verdict::holds_in_part:
+            return fmt::format("{} {} in part", found, one ? "holds" : "hold");
+        default:
+            return fmt::format("{} {} {}", found, one ? "is" : "are", claims::name(verdict));
+    }
+}
+
 std::string counts_words(const std::vector<Claim>& ledger) {
     std::vector<std::string> parts;
     for (const auto verdict : verdicts)
         if (const auto found = count(ledger, verdict); found > 0)
-            parts.push_back(fmt::format("{} {}", found, claims::name(verdict)));
+            parts.push_back(verdict_words(found, verdict));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -193,7 +206,7 @@ std::string terminal_page(const ClaimsReport& report, int columns, bool colour) 
                                counts_words(claims_of(report)), digits(report.seconds)));
     page.entry(
         "",
-        "Each is repeated by spectra reproduce and its name (spectra reproduce C9); docs/claims.md has all numbers.");
+        "To repeat one of them, run spectra reproduce with its number (spectra reproduce C9). docs/claims.md has all numbers.");
     for (const auto& row : report.rows)
         for (const auto& line : row.disagreements) page.entry(row.claim.id, line, "31");
     page.entry("",

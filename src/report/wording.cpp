@@ -148,7 +148,7 @@ const std::vector<std::string>& baseline_names() {
 std::string baseline_words(const std::string& name) {
     if (name == "copy") return "copying the input";
     if (name == "zero") return "zero";
-    if (name == "negation") return "negation, best sign a coordinate";
+    if (name == "negation") return "negation, best sign per coordinate";
     if (name == "plain_negation") return "negating the input";
     if (name == "running_mean") return "running mean";
     if (name == "noise_floor") return "noise floor";

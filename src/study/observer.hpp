@@ -35,6 +35,8 @@ public:
     virtual void stage(const std::string& /*name*/) {}
     /// `done` of `total` steps of the stage.
     virtual void update(int /*done*/, int /*total*/) {}
+    /// How far the stage is, in words of its own: "step 40/2000, loss 0.31". May be called many times per second.
+    virtual void say(const std::string& /*words*/) {}
     /// Reports something worth knowing before the study ends.
     virtual void note(const std::string& /*message*/) {}
     /// Reports a problem that does not end the study.

@@ -225,7 +225,7 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
 }
 
 std::string model_words(const ModelConfig& m) {
-    std::string words = fmt::format("{} blocks", m.layers);
+    std::string words = fmt::format("{} block{}", m.layers, m.layers == 1 ? "" : "s");
     if (m.cycles > 1) words += fmt::format(" × {} cycles", m.cycles);
     words += has_streams(m.architecture)
                  ? fmt::format(", {} = {} × {} channels", m.channels, m.streams, m.channels / m.streams)

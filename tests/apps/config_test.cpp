@@ -1,7 +1,4 @@
-#include "config.hpp"
-
 #include "base/shell.hpp"
-
 #include "h5/file.hpp"
 #include "support/process.hpp"
 #include "support/same_file.hpp"

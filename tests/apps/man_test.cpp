@@ -1,4 +1,4 @@
-#include "man.hpp"
+#include "console/man_page.hpp"
 #include "support/needs_program.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
@@ -237,17 +237,17 @@ TEST(Man, IsMadeOfKnownMacros) {
 }
 
 TEST(Man, EscapesWhatRoffWouldRead) {
-    EXPECT_EQ(cli::roff_text(".TH is no macro here"), "\\&.TH is no macro here");
-    EXPECT_EQ(cli::roff_text("'x"), "\\(aqx");
-    EXPECT_EQ(cli::roff_text("a\\b --c \"d\" `e` x^2 ~f"),
+    EXPECT_EQ(console::roff_text(".TH is no macro here"), "\\&.TH is no macro here");
+    EXPECT_EQ(console::roff_text("'x"), "\\(aqx");
+    EXPECT_EQ(console::roff_text("a\\b --c \"d\" `e` x^2 ~f"),
               "a\\eb \\-\\-c \\(dqd\\(dq \\(gae\\(ga x\\(ha2 \\(tif");
-    EXPECT_EQ(cli::roff_text("two\n.lines"), "two .lines");
-    EXPECT_EQ(cli::roff_text("σ² … 𝔼 no\u00A0break"), "\\[u03C3]\\[u00B2] \\[u2026] \\[u1D53C] no\\ break");
-    EXPECT_EQ(cli::roff_text("a,b|c"), "a,b|c");
+    EXPECT_EQ(console::roff_text("two\n.lines"), "two .lines");
+    EXPECT_EQ(console::roff_text("σ² … 𝔼 no\u00A0break"), "\\[u03C3]\\[u00B2] \\[u2026] \\[u1D53C] no\\ break");
+    EXPECT_EQ(console::roff_text("a,b|c"), "a,b|c");
     const std::string list = "identity,bistochastic,orthogonal,cayley-hybrid";
-    EXPECT_EQ(cli::roff_text(list), "identity,\\:bistochastic,\\:orthogonal,\\:cayley\\-hybrid");
+    EXPECT_EQ(console::roff_text(list), "identity,\\:bistochastic,\\:orthogonal,\\:cayley\\-hybrid");
     for (const std::string text : {".a", "'a", "\\a", "σ_w²·Eφ'²", "NAME>=X,…", "a\"b\"", list.c_str()})
-        EXPECT_EQ(printed(cli::roff_text(text)), text);
+        EXPECT_EQ(printed(console::roff_text(text)), text);
 }
 
 TEST(Man, RefusesUnknownCommands) {

@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "console.hpp"
+#include "console/terminal.hpp"
 
 #include "network/connection.hpp"
 #include "network/mean_field.hpp"
@@ -34,7 +34,7 @@ DescribedNetwork describe(Words words) {
         check_conflicts(request);
         return describe_network(request);
     } catch (const std::invalid_argument& error) {
-        throw std::invalid_argument(message_of(error));
+        throw std::invalid_argument(console::message_of(error));
     }
 }
 

@@ -1,7 +1,6 @@
 #include "options.hpp"
 #include "target.hpp"
-#include "train_request.hpp"
-#include "values.hpp"
+#include "base/text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -56,7 +55,7 @@ struct Command {
 constexpr Command commands[] = {
     {"depth-limit", parse<study::DepthLimitRequest>}, {"sweep", parse<study::SweepRequest>},
     {"compare", parse<study::CompareRequest>},        {"figure", parse<study::FigureRequest>},
-    {"train", parse<cli::TrainRequest>},            {"validate", parse<study::ValidateRequest>},
+    {"train", parse<study::TrainRequest>},            {"validate", parse<study::ValidateRequest>},
 };
 
 /// No file is to be read.
@@ -70,7 +69,7 @@ bool may_name_file(const std::string& word) {
 
 /// A word a line.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    auto words = cli::split(fuzz::text(data, size), '\n');
+    auto words = split(fuzz::text(data, size), '\n');
     std::erase_if(words, may_name_file);
     for (const auto& command : commands)
         if (!words.empty() && words.front() == command.name) {

@@ -1,5 +1,5 @@
+#include "console/values.hpp"
 #include "target.hpp"
-#include "values.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ using namespace spectra;
 namespace {
 
 void read(const std::string& value) {
-    const auto points = cli::to_omega("--omega", value);
+    const auto points = console::to_omega("--omega", value);
     if (points.empty()) std::abort();
     for (const auto& omega : points)
         if (!std::isfinite(omega.real()) || !std::isfinite(omega.imag()) || !(omega.imag() > 0)) std::abort();

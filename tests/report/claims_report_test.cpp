@@ -48,6 +48,10 @@ TEST(ClaimsReport, ThePageNamesWhatDiffers) {
     for (const char* words :
          {"C9", "computed", "refuted", "C38", "not testable here", "Every result agrees with the ledger."})
         EXPECT_NE(page.find(words), std::string::npos) << words << "\n" << page;
+    EXPECT_NE(page.find("2 claims: 1 is refuted, 1 is not testable here."), std::string::npos) << page;
+    auto twice = report;
+    for (auto& row : twice.rows) row.claim.verdict = claims::Verdict::holds;
+    EXPECT_NE(terminal_page(twice, 100, false).find("2 claims: 2 hold."), std::string::npos);
     report.rows[0].disagreements = {"mass: stored 0, found 1"};
     EXPECT_FALSE(report.agrees());
     const auto other = terminal_page(report, 100, false);

@@ -1,4 +1,4 @@
-#include "train_request.hpp"
+#include "options.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,10 +17,10 @@ namespace {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-cli::TrainRequest parsed(const std::string& words) {
+study::TrainRequest parsed(const std::string& words) {
     CLI::App app;
-    cli::TrainRequest request;
-    add_options(app, request);
+    study::TrainRequest request;
+    cli::add_options(app, request);
     app.parse(words);
     return request;
 }

@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace spectra::cli {
-
-using spectra::split;
+namespace spectra::console {
 
 /// The values of options, from what was typed. Each throws std::invalid_argument with one line that names
 /// the option, the value and the accepted values.
@@ -44,4 +42,4 @@ dyson::Grid to_grid(const std::string& option, const std::string& text);
 /// Points of the upper half plane: "0.3+0.05i,1e-3+1e-2j,.5i", or a file (read_points()).
 std::vector<std::complex<double>> to_omega(const std::string& option, const std::string& text);
 
-}  // namespace spectra::cli
+}  // namespace spectra::console

@@ -1,4 +1,4 @@
-#include "values.hpp"
+#include "console/values.hpp"
 
 #include "base/nearest.hpp"
 #include "base/text.hpp"
@@ -14,7 +14,7 @@
 #include <optional>
 #include <stdexcept>
 
-namespace spectra::cli {
+namespace spectra::console {
 
 namespace {
 
@@ -80,8 +80,7 @@ std::vector<double> to_numbers(const std::string& option, const std::string& tex
     std::vector<double> values;
     for (const auto& part : split(text, ',')) {
         const auto value = parse_number(without_blanks(part));
-        if (!value || !std::isfinite(*value))
-            refuse(option, part, "must be comma-separated finite numbers");
+        if (!value || !std::isfinite(*value)) refuse(option, part, "must be comma-separated finite numbers");
         values.push_back(*value);
     }
     return values;
@@ -120,11 +119,9 @@ dyson::Grid to_grid(const std::string& option, const std::string& text) {
     if (!min || !std::isfinite(*min) || !max || !std::isfinite(*max))
         refuse(option, text, "MIN and MAX must be finite numbers");
     if (!points || *points < 2 || *points > most_points)
-        refuse(option, text,
-               fmt::format("POINTS is {}; must be 2 to {}", in_quotes(parts[2]), most_points));
+        refuse(option, text, fmt::format("POINTS is {}; must be 2 to {}", in_quotes(parts[2]), most_points));
     if (*min < 0 || (grid.logarithmic && *min == 0))
-        refuse(option, text,
-               grid.logarithmic ? "MIN must be above 0 for log" : "MIN must be ≥ 0");
+        refuse(option, text, grid.logarithmic ? "MIN must be above 0 for log" : "MIN must be ≥ 0");
     if (*min >= *max) refuse(option, text, "MIN must be below MAX");
     grid.min = *min;
     grid.max = *max;
@@ -151,4 +148,4 @@ std::vector<std::complex<double>> to_omega(const std::string& option, const std:
     return points;
 }
 
-}  // namespace spectra::cli
+}  // namespace spectra::console

@@ -1,7 +1,6 @@
-#include "console.hpp"
+#include "console/terminal.hpp"
 
 #include "base/text.hpp"
-#include "interrupt.hpp"
 #include "parallel/launch.hpp"
 
 #include <fmt/format.h>
@@ -10,13 +9,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-namespace spectra::cli {
+namespace spectra::console {
 
 std::string one_line(std::string_view message) {
     std::string line(message);
@@ -120,90 +118,19 @@ bool terminal_is_dumb() {
     return kind == nullptr || *kind == '\0' || std::string_view(kind) == "dumb";
 }
 
+}  // namespace
+
 bool no_colour() {
     const char* const set = std::getenv("NO_COLOR");
     return set != nullptr && *set != '\0';
 }
 
-}  // namespace
-
 bool use_colour() {
     return isatty(STDOUT_FILENO) != 0 && !no_colour() && !terminal_is_dumb();
 }
 
-Progress::Progress(bool wanted)
-    : wanted_(wanted), visible_(wanted && speaks() && isatty(STDERR_FILENO) != 0 && !terminal_is_dumb()) {}
-
-void Progress::plan(const std::vector<Stage>& stages) {
-    plan_ = stages;
-    in_plan_ = false;
+bool can_rewrite_lines() {
+    return speaks() && isatty(STDERR_FILENO) != 0 && !terminal_is_dumb();
 }
 
-void Progress::stage(const std::string& name) {
-    const auto planned =
-        std::find_if(plan_.begin(), plan_.end(), [&](const Stage& stage) { return stage.name == name; });
-    in_plan_ = planned != plan_.end();
-    if (in_plan_) plan_.erase(plan_.begin(), planned);
-    stage_ = prefix_ + name;
-    stage_began_ = Clock::now();
-    show(stage_ + (in_plan_ ? time_left(plan_.front().seconds) : ""));
-}
-
-/// ", 2 min 5 s left": of this stage and those after it.
-std::string Progress::time_left(double of_stage) const {
-    double seconds = of_stage;
-    for (std::size_t k = in_plan_ ? 1 : 0; k < plan_.size(); ++k) seconds += plan_[k].seconds;
-    return seconds < 0.5 ? "" : fmt::format(", {} left", duration_text(seconds));
-}
-
-void Progress::update(int done, int total) {
-    const auto now = Clock::now();
-    if (!visible_ || now - last_shown_ < std::chrono::milliseconds(100)) return;
-    const double spent = std::chrono::duration<double>(now - stage_began_).count();
-    const double left = done > 0     ? spent * std::max(total - done, 0) / done
-                        : in_plan_ ? std::max(plan_.front().seconds - spent, 0.0)
-                                   : 0.0;
-    show(fmt::format("{} {}/{}{}", stage_, done, total, time_left(left)));
-}
-
-void Progress::say(const std::string& words) {
-    if (visible_ && Clock::now() - last_shown_ >= std::chrono::milliseconds(100)) show(prefix_ + words);
-}
-
-void Progress::note(const std::string& message) {
-    if (!wanted_) return;
-    clear();
-    print_error(with_options(message));
-}
-
-void Progress::warn(const std::string& message) {
-    clear();
-    print_error(with_options(message));
-}
-
-const std::atomic<bool>& Progress::stop() const {
-    return interrupted();
-}
-
-void Progress::clear() {
-    if (shown_ > 0) {
-        const std::string text = erased();
-        std::fwrite(text.data(), 1, text.size(), stderr);
-    }
-    shown_ = 0;
-}
-
-std::string Progress::erased() const {
-    return no_colour() ? "\r" + std::string(shown_, ' ') + "\r" : "\r\x1b[K";
-}
-
-void Progress::show(const std::string& line) {
-    if (!visible_) return;
-    last_shown_ = Clock::now();
-    const std::string words = printable(line), text = erased() + words;
-    shown_ = words.size();
-    std::fwrite(text.data(), 1, text.size(), stderr);
-    std::fflush(stderr);
-}
-
-}  // namespace spectra::cli
+}  // namespace spectra::console

@@ -1,11 +1,11 @@
-#include "values.hpp"
+#include "console/values.hpp"
 
 #include "support/expect_refused.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
-namespace spectra::cli {
+namespace spectra::console {
 namespace {
 
 using testing::expect_refused;
@@ -37,7 +37,8 @@ TEST(Values, ListsOfNumbers) {
     EXPECT_EQ(to_numbers("--pre", "1"), std::vector<double>{1});
     EXPECT_EQ(to_numbers("--pre", "-1, 0,2e-1"), (std::vector<double>{-1, 0, 0.2}));
     for (const char* bad : {"", "x", "1,", ",1", "1 2 x", "nan", "1,inf"})
-        expect_refused([&] { to_numbers("--pre", bad); }, {"--pre", "must be comma-separated finite numbers"});
+        expect_refused([&] { to_numbers("--pre", bad); },
+                       {"--pre", "must be comma-separated finite numbers"});
 }
 
 TEST(Values, Choices) {
@@ -106,10 +107,11 @@ TEST(Values, OmegaFromFiles) {
 TEST(Values, PointsComeFromNumpyFiles) {
     const std::string folder = SPECTRA_DATA_DIR "/npy/";
     EXPECT_EQ(to_omega("--omega", folder + "complex64.npy"), (Points{{0.5, 1}, {-2, 0.25}}));
-    EXPECT_EQ(to_omega("--omega", folder + "only.npz"), (Points{{0.5, 0.5}, {0.25, 0.75}})) << "K×2 real numbers";
+    EXPECT_EQ(to_omega("--omega", folder + "only.npz"), (Points{{0.5, 0.5}, {0.25, 0.75}}))
+        << "K×2 real numbers";
     expect_refused([&] { to_omega("--omega", folder + "i1.npy"); }, {"--omega", "i1.npy", "(2, 3)", "K×2"});
     expect_refused([&] { to_omega("--omega", folder + "stack.npy"); }, {"(2, 2, 2)", "K×2"});
 }
 
 }  // namespace
-}  // namespace spectra::cli
+}  // namespace spectra::console

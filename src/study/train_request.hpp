@@ -5,13 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+namespace spectra::study {
 
-namespace spectra::cli {
-
-/// The options of the command train. Empty fields were not given: the default of the task or the architecture
+/// The training of models. Empty fields were not given: the default of the task or the architecture
 /// applies.
 struct TrainRequest {
     std::string task;
@@ -53,12 +49,10 @@ struct TrainRequest {
     std::optional<int> threads;
 };
 
-void add_options(CLI::App& app, TrainRequest& request);
-
-/// Throws std::invalid_argument if the options contradict each other or the task.
+/// Throws std::invalid_argument if the fields contradict each other or the task.
 void check_conflicts(const TrainRequest& request);
 
-/// Stem of the output files: --out, or spectra-TASK-ARCHITECTURE.
+/// Stem of the output files: `out`, or spectra-TASK-ARCHITECTURE.
 std::string stem_of(const TrainRequest& request);
 
-}  // namespace spectra::cli
+}  // namespace spectra::study

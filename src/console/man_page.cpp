@@ -1,54 +1,18 @@
-#include "man.hpp"
+#include "console/man_page.hpp"
 
-#include "help.hpp"
-#include "study/version.hpp"
+#include "base/text.hpp"
+#include "console/help_page.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <vector>
 
-namespace spectra::cli {
+namespace spectra::console {
 
 namespace {
-
-const std::vector<std::string> description{
-    "spectra computes the singular values of the Jacobian J = Y_L ··· Y_2 Y_1, Y_l = A_l ⊗ I + X_l, of a "
-    "deep "
-    "residual network with n coupled streams: A_l is the n×n mixer of the skip connection, X_l a random "
-    "branch. It solves the theory of infinite width, simulates networks of finite width, compares the two "
-    "and "
-    "draws both.",
-    "Without a command it analyses one network, prints a page and writes a result file and a figure. A "
-    "command comes first, followed by its own options.",
-    "Progress goes to standard error, and only to a terminal. An error is one line: what was wrong, where, "
-    "and what to use instead.",
-};
-
-const std::vector<Entry> environment{
-    {"NO_COLOR", "if set and not empty, output has no colours"},
-    {"LC_ALL, LC_CTYPE, LANG",
-     "output is Unicode if the first of these that is set names UTF-8, otherwise ASCII"},
-    {"OMP_NUM_THREADS",
-     "number of threads without --threads; train on a GPU uses at most two"},
-    {"OMP_WAIT_POLICY, GOMP_SPINCOUNT, KMP_BLOCKTIME, OPENBLAS_THREAD_TIMEOUT",
-     "how threads of train and validate wait for each other; without them they sleep after a few microseconds"},
-    {"PATH", "where to look for gnuplot"},
-    {"OMPI_COMM_WORLD_RANK and _SIZE, PMI_RANK and _SIZE, SLURM_PROCID and SLURM_STEP_NUM_TASKS",
-     "set by mpirun and srun: the rank of this process and the number of processes"},
-};
-
-const std::vector<Entry> files{
-    {"STEM.h5", "all results of a run, in HDF5; --out sets STEM. spectra info describes the file"},
-    {"STEM.png, STEM.svg, STEM.pdf, STEM.html", "figures and pages, see --plot and report"},
-    {"STEM.md, STEM.csv, STEM.tex", "tables of compare; sweep and train write STEM.csv"},
-    {"STEM.parts", "sweep: finished networks, until all are"},
-    {"STEM.ckpt, STEM.ckpt.previous", "train: the last two checkpoints, as torch.save writes them"},
-    {"spectra-torch", "next to the program: started by train and validate when they need Torch"},
-};
 
 constexpr unsigned no_break = 0xA0;
 
@@ -125,7 +89,7 @@ std::string items(const std::string& title, const std::vector<Entry>& entries) {
 /// Literal words in bold, placeholders in italics.
 std::string typed_words(const std::string& line) {
     std::vector<std::string> words;
-    for (const auto& word : CLI::detail::split(line, ' ')) {
+    for (const auto& word : split(line, ' ')) {
         const bool is_typed = std::all_of(
             word.begin(), word.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '-' || c == '|'; });
         words.push_back(is_typed ? bold(word) : word.starts_with('[') ? roff_text(word) : italic(word));
@@ -133,15 +97,15 @@ std::string typed_words(const std::string& line) {
     return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string usage_lines(const CLI::App& app) {
+std::string usage_lines(const Command& command) {
     std::vector<std::string> lines;
-    for (const auto& line : usage(app)) lines.push_back(typed_words(line));
+    for (const auto& line : command.usage) lines.push_back(typed_words(line));
     return fmt::format("{}\n", fmt::join(lines, "\n.br\n"));
 }
 
-std::string options(const CLI::App& app) {
+std::string options(const Command& command) {
     std::string lines;
-    for (const auto& group : shown_groups(app)) {
+    for (const auto& group : shown_groups(command)) {
         lines += fmt::format(".SS \"{}\"\n", roff_text(group.name));
         for (const auto& option : group.options)
             lines +=
@@ -153,22 +117,31 @@ std::string options(const CLI::App& app) {
 }
 
 /// The sections of the whole program, one per command, or of one command.
-std::string sections(const CLI::App& app) {
-    if (app.get_parent() != nullptr) return section("Options") + options(app);
+std::string sections(const Command& command, const Manual& manual) {
+    if (!command.is_program()) return section("Options") + options(command);
     std::string lines = section("Description");
-    for (const auto& paragraph : description) lines += fmt::format(".PP\n{}\n", roff_text(paragraph));
+    for (const auto& paragraph : manual.description) lines += fmt::format(".PP\n{}\n", roff_text(paragraph));
     lines += section("Commands");
-    for (const auto& command : shown_commands(app)) lines += item(typed_words(command.name), command.text);
-    lines += section("Options") + options(app);
-    for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
-        lines += section(app.get_name() + " " + command->get_name()) + usage_lines(*command) + ".PP\n" +
-                 roff_text(command->get_description()) + "\n" + options(*command);
+    for (const auto& one : command.commands)
+        lines += item(typed_words(name_with_positionals(one)), one.description);
+    lines += section("Options") + options(command);
+    for (const auto& one : command.commands)
+        lines += section(command.name + " " + one.name) + usage_lines(one) + ".PP\n" +
+                 roff_text(one.description) + "\n" + options(one);
     return lines;
 }
 
+/// "gnuplot" as "gnuplot(1)".
+std::string see_also(const std::vector<std::string>& programs, const std::string& elsewhere) {
+    std::vector<std::string> pages;
+    for (const auto& program : programs) pages.push_back(bold(program) + "(1)");
+    return fmt::format("{}{}\n", fmt::join(pages, ", "),
+                       elsewhere.empty() ? "" : "; " + roff_text(elsewhere));
+}
+
 /// For whatis(1): begins in lower case and has no full stop.
-std::string short_description(const CLI::App& app) {
-    std::string text = app.get_description();
+std::string short_description(const Command& command) {
+    std::string text = command.description;
     if (text.ends_with('.')) text.pop_back();
     if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
     return text;
@@ -193,21 +166,19 @@ std::string roff_text(const std::string& text) {
     return roff;
 }
 
-std::string man_page(const CLI::App& app) {
-    const bool is_whole = app.get_parent() == nullptr;
-    const std::string name = is_whole ? app.get_name() : app.get_parent()->get_name() + "-" + app.get_name();
-    return fmt::format(
-               ".\\\" Written by spectra man, from the words of spectra --help-all.\n"
-               ".TH \"{}\" 1 \"\" \"spectra {}\" \"User Commands\"\n.nh\n.ad l\n",
-               capitals(name), roff_text(version::number)) +
-           section("Name") + fmt::format("{} \\- {}\n", roff_text(name), roff_text(short_description(app))) +
-           section("Synopsis") + usage_lines(app) + sections(app) + items("Exit status", exit_statuses()) +
-           (is_whole ? items("Environment", environment) + items("Files", files) : "") +
-           items("Examples", examples(app)) + section("See also") +
-           (is_whole
-                ? "\\fBgnuplot\\fP(1), \\fBmpirun\\fP(1), \\fBh5dump\\fP(1); a tutorial, the theory and the "
-                  "formats of files in the folder docs of the source\n"
-                : "\\fBspectra\\fP(1)\n");
+std::string man_page(const Command& command, const Manual& manual) {
+    const bool is_whole = command.is_program();
+    const std::string name = is_whole ? command.name : command.program + "-" + command.name;
+    const std::string program = is_whole ? command.name : command.program;
+    return fmt::format(".\\\" {}\n.TH \"{}\" 1 \"\" \"{} {}\" \"User Commands\"\n.nh\n.ad l\n", manual.origin,
+                       capitals(name), roff_text(program), roff_text(manual.version)) +
+           section("Name") +
+           fmt::format("{} \\- {}\n", roff_text(name), roff_text(short_description(command))) +
+           section("Synopsis") + usage_lines(command) + sections(command, manual) +
+           items("Exit status", command.exit_statuses) +
+           (is_whole ? items("Environment", manual.environment) + items("Files", manual.files) : "") +
+           items("Examples", command.examples) + section("See also") +
+           (is_whole ? see_also(manual.programs, manual.elsewhere) : see_also({program}, ""));
 }
 
-}  // namespace spectra::cli
+}  // namespace spectra::console

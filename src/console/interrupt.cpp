@@ -1,7 +1,6 @@
-#include "interrupt.hpp"
+#include "console/interrupt.hpp"
 
 #include "base/atomic_file.hpp"
-#include "exit_status.hpp"
 #include "parallel/launch.hpp"
 
 #include <unistd.h>
@@ -11,7 +10,7 @@
 #include <ctime>
 #include <string_view>
 
-namespace spectra::cli {
+namespace spectra::console {
 
 namespace {
 
@@ -22,6 +21,7 @@ constexpr std::int64_t same_signal = 300'000'000;  // ns
 std::atomic<bool> flag{false};
 std::atomic<std::int64_t> first_at{0};
 bool speaks = true, at_terminal = false;
+int status = 0;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free,
               "set from a signal handler");
 
@@ -40,7 +40,7 @@ void say(std::string_view line) {
 
 [[noreturn]] void end() {
     remove_temporary_files();
-    _exit(was_interrupted);
+    _exit(status);
 }
 
 void on_interrupt(int) {
@@ -61,7 +61,8 @@ void on_alarm(int) {
 
 }  // namespace
 
-void catch_interrupts() {
+void catch_interrupts(int exit_status) {
+    status = exit_status;
     speaks = parallel::launch().rank == 0;
     at_terminal = isatty(STDERR_FILENO) != 0;
     struct sigaction action {};
@@ -78,4 +79,4 @@ const std::atomic<bool>& interrupted() {
     return flag;
 }
 
-}  // namespace spectra::cli
+}  // namespace spectra::console

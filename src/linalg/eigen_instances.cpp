@@ -1,0 +1,3 @@
+#include "linalg/eigen_instances.hpp"
+
+SPECTRA_EIGEN_INSTANCES(template);
