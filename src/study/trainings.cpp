@@ -151,9 +151,10 @@ std::string gpu_name() {
     const auto program = find_program("nvidia-smi");
     if (!program) return "";
     try {
-        const auto [status, output] =
-            run_program(*program, {"--query-gpu=name", "--format=csv,noheader"}, 30);
-        return status == 0 ? last_line(output) : "";
+        // "GPU 0: NVIDIA H200 (UUID: GPU-…)", a line per GPU
+        const auto [status, output] = run_program(*program, {"-L"}, 30);
+        const auto begin = output.find(": "), end = output.find(" (UUID");
+        return status == 0 && begin < end && end != output.npos ? output.substr(begin + 2, end - begin - 2) : "";
     } catch (const std::runtime_error&) {
         return "";
     }
