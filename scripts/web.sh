@@ -35,7 +35,7 @@ make_solver() {
 
 case "$#:${1-}" in
     0:) ;;
-    1:--solver) make_solver && exit ;;
+    1:--solver) make_solver; exit ;;
     2:--test) program=$(realpath -- "$2") ;;
     *) echo "scripts/web.sh [--solver | --test PROGRAM]" >&2 && exit 2 ;;
 esac

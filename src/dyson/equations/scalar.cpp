@@ -4,9 +4,9 @@
 #include "mixers/defects.hpp"
 
 #include <cmath>
-#include <compare>
 #include <map>
 #include <numbers>
+#include <tuple>
 #include <vector>
 
 namespace spectra::dyson {
@@ -146,7 +146,7 @@ private:
         std::vector<double> a2;
         double sigma2 = 0;
 
-        auto operator<=>(const Layer&) const = default;
+        bool operator<(const Layer& other) const { return std::tie(a2, sigma2) < std::tie(other.a2, other.sigma2); }
 
         double mean_square() const {
             double sum = 0;
