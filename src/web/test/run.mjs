@@ -188,7 +188,7 @@ await test('sliders, metrics and tables of an analysis', async () => open('analy
     await sensitivity.getByRole('radio', { name: 'log mean' }).check();
     assert.notEqual(await sensitivity.innerText(), words);
     await page.getByText('The curves as a table').click();
-    assert.ok(await page.locator('details.numbers[open] tbody tr').count() > 100);
+    await page.locator('details.numbers[open] tbody tr').nth(100).waitFor({ state: 'attached' });  // made when it is opened
 } }));
 
 await test('the keyboard alone suffices', async () => open('analysis', { run: async (page) => {
