@@ -45,9 +45,9 @@ TEST(Quantiles, OfDeepNetworksTakeFewSteps) {
     const auto steps = [](mixers::Family family) {
         return quantiles(draw_network(family, 4, 200, 1, 0.05), shares).newton_steps;
     };
-    EXPECT_LE(steps(mixers::Family::identity), 130);       // 94 at depth 1000; by walks of half the way 174
-    EXPECT_LE(steps(mixers::Family::cayley_hybrid), 230);  // 155; 500
-    EXPECT_LE(steps(mixers::Family::bistochastic), 330);   // 256; 347
+    EXPECT_LE(steps(mixers::Family::identity), 130);       // 94 at depth 1000
+    EXPECT_LE(steps(mixers::Family::cayley_hybrid), 230);  // 155
+    EXPECT_LE(steps(mixers::Family::bistochastic), 330);   // 256
 }
 
 }  // namespace
