@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -70,6 +71,20 @@ Outcome losses(const TrainingResults& results, const std::string& task, const st
     return out;
 }
 
+/// A column of table 6: published losses of GPT, DDL, mHC, JPmHC and the hybrid.
+Outcome table_6(const TrainingResults& results, const std::string& task,
+                const std::array<double, 5>& published) {
+    auto out = losses(results, task,
+                      {{"GPT", "-gpt", published[0]},
+                       {"DDL, published pooling", "-ddl-published", published[1]},
+                       {"mHC", "-mhc", published[2]},
+                       {"JPmHC", "-jpmhc", published[3]},
+                       {"hybrid, published pooling", "-edelta-published", published[4]}});
+    out.numbers.push_back(number("DDL, causal pooling", loss(results, task + "-ddl")));
+    out.numbers.push_back(number("hybrid, causal pooling", loss(results, task + "-edelta")));
+    return out;
+}
+
 Number ratio(std::string name, const TrainingResults& results, const std::string& above,
              const std::string& below, std::optional<double> published = {}) {
     return computed(std::move(name), loss(results, above).mean / loss(results, below).mean, published);
@@ -97,27 +112,11 @@ Seeds roughness(const TrainingResults& results, const std::string& name) {
 }  // namespace
 
 Outcome gyroscope_losses(const TrainingResults& results) {
-    auto out = losses(results, "gyroscope",
-                      {{"GPT", "-gpt", 3.78e-3},
-                       {"DDL, published pooling", "-ddl-published", 3.36e-3},
-                       {"mHC", "-mhc", 4.02e-3},
-                       {"JPmHC", "-jpmhc", 3.08e-4},
-                       {"hybrid, published pooling", "-edelta-published", 1.02e-3}});
-    out.numbers.push_back(number("DDL, causal pooling", loss(results, "gyroscope-ddl")));
-    out.numbers.push_back(number("hybrid, causal pooling", loss(results, "gyroscope-edelta")));
-    return out;
+    return table_6(results, "gyroscope", {3.78e-3, 3.36e-3, 4.02e-3, 3.08e-4, 1.02e-3});
 }
 
 Outcome stability_losses(const TrainingResults& results) {
-    auto out = losses(results, "stability",
-                      {{"GPT", "-gpt", 1.64e-5},
-                       {"DDL, published pooling", "-ddl-published", 1.53e-5},
-                       {"mHC", "-mhc", 8.65e-3},
-                       {"JPmHC", "-jpmhc", 8.19e-6},
-                       {"hybrid, published pooling", "-edelta-published", 4.35e-6}});
-    out.numbers.push_back(number("DDL, causal pooling", loss(results, "stability-ddl")));
-    out.numbers.push_back(number("hybrid, causal pooling", loss(results, "stability-edelta")));
-    return out;
+    return table_6(results, "stability", {1.64e-5, 1.53e-5, 8.65e-3, 8.19e-6, 4.35e-6});
 }
 
 Outcome hybrid_on_gyroscope(const TrainingResults& results) {
