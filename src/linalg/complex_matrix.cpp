@@ -2,9 +2,13 @@
 
 #include "linalg/blas.hpp"
 
-#include <lapacke.h>
-
+#include <complex>
 #include <vector>
+
+// LAPACKE's own complex numbers are C's, which C++ does not have.
+#define lapack_complex_float std::complex<float>
+#define lapack_complex_double std::complex<double>
+#include <lapacke.h>
 
 extern "C" {
 void zgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
@@ -15,10 +19,6 @@ void zgemm_(const char* transpose_a, const char* transpose_b, const int* m, cons
 
 namespace spectra::linalg {
 namespace {
-
-lapack_complex_double* lapack(std::complex<double>* data) {
-    return reinterpret_cast<lapack_complex_double*>(data);
-}
 
 int size_of(Eigen::Index count) {
     return static_cast<int>(count);
@@ -31,8 +31,8 @@ bool invert(Eigen::MatrixXcd& matrix) {
     if (size == 0) return true;
     if (!matrix.allFinite()) return false;
     std::vector<lapack_int> pivots(static_cast<std::size_t>(size));
-    if (LAPACKE_zgetrf(LAPACK_COL_MAJOR, size, size, lapack(matrix.data()), size, pivots.data()) != 0) return false;
-    return LAPACKE_zgetri(LAPACK_COL_MAJOR, size, lapack(matrix.data()), size, pivots.data()) == 0 && matrix.allFinite();
+    if (LAPACKE_zgetrf(LAPACK_COL_MAJOR, size, size, matrix.data(), size, pivots.data()) != 0) return false;
+    return LAPACKE_zgetri(LAPACK_COL_MAJOR, size, matrix.data(), size, pivots.data()) == 0 && matrix.allFinite();
 }
 
 Eigen::MatrixXcd product(const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b) {
@@ -62,8 +62,8 @@ Eigen::VectorXcd eigenvalues(Eigen::MatrixXcd matrix) {
     Eigen::VectorXcd values(size);
     if (size == 0) return values;
     if (!matrix.allFinite()) return {};
-    const lapack_int info = LAPACKE_zgeev(LAPACK_COL_MAJOR, 'N', 'N', size, lapack(matrix.data()), size,
-                                          lapack(values.data()), nullptr, 1, nullptr, 1);
+    const lapack_int info = LAPACKE_zgeev(LAPACK_COL_MAJOR, 'N', 'N', size, matrix.data(), size,
+                                          values.data(), nullptr, 1, nullptr, 1);
     if (info != 0) return {};
     return values;
 }
