@@ -180,8 +180,7 @@ class Sweep {
 public:
     Sweep(const SweepRequest& request, const Invocation& invocation, std::vector<GridPoint> points,
           const GridOutput& output, std::unique_ptr<parallel::Ranks> ranks, Observer& observer)
-        : request_(request),
-          invocation_(invocation),
+        : invocation_(invocation),
           points_(std::move(points)),
           output_(output),
           parts_(output.files.result),
@@ -304,7 +303,6 @@ private:
         parts_.remove();
     }
 
-    const SweepRequest& request_;
     Invocation invocation_;
     std::vector<GridPoint> points_;
     const GridOutput& output_;

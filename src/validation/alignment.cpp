@@ -145,6 +145,7 @@ Network aligned_network(const layouts::Measurement& m, int rank) {
     network.mixer_name = m.stack.layout;
     AlignedBranch branch;
     const bool mix = reads_one_mix(m);
+    const Eigen::MatrixXd no_vectors(network.size(), 0);
     for (std::size_t l = 0; l < m.branches.size(); ++l) {
         const layouts::MeasuredBranch& measured = m.branches[l];
         const auto count = std::min(static_cast<Eigen::Index>(rank), measured.core.count());
@@ -155,7 +156,9 @@ Network aligned_network(const layouts::Measurement& m, int rank) {
         if (!mix) continue;
         branch.pre.push_back(m.stack.connections[l].pre);
         branch.post.push_back(m.stack.connections[l].post);
-        branch.derivative.push_back(measured.derivative);
+        // Mixers that do not depend on the input have no derivative, and no vectors that would tell its size.
+        branch.derivative.push_back(measured.derivative.count() > 0 ? measured.derivative
+                                                                    : Triplets{Eigen::VectorXd(0), no_vectors, no_vectors});
     }
     network.branch = std::move(branch);
     check(network);

@@ -194,6 +194,7 @@ void add_probed(Validation& v, std::vector<ProbedLaw> laws, std::string words, d
         metrics.*metric = mean(&ProbedLaw::metrics, metric);
         error.*metric = mean(&ProbedLaw::error, metric);
     }
+    if (laws.size() == 1) metrics.effective_rank = laws.front().metrics.effective_rank;
     error.effective_rank = mean(&ProbedLaw::error, &Metrics::effective_rank);
     // The outermost value, and how much further out another one may be; unknown if any input's value is.
     const auto outermost = [&](double Metrics::*metric, double direction) {

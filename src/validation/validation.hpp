@@ -97,8 +97,8 @@ struct ProbedLaw {
 };
 
 /// The same for probed laws: metrics come from the probes, not from the quantiles. They are means over
-/// inputs; largest and smallest are extremes over inputs. The effective rank comes from the quantiles. Errors
-/// are means too, because the part that steps do not resolve has one sign.
+/// inputs; largest and smallest are extremes over inputs. The effective rank of several inputs together is no mean: it
+/// comes from the quantiles. Errors are means too, because the part that steps do not resolve has one sign.
 void add_probed(Validation& validation, std::vector<ProbedLaw> laws, std::string words, double resolution);
 
 /// What is required where the user says nothing. Where the branches are assumed, the identity is the yardstick: 0.9 of

@@ -68,7 +68,6 @@ inline layouts::Measurement measured_stack(const std::vector<Mixer>& mixers, int
         b.core_values = values_of(f);
         const Eigen::BDCSVD<Eigen::MatrixXd> svd(f, Eigen::ComputeFullU | Eigen::ComputeFullV);
         b.core = {svd.singularValues(), svd.matrixU(), svd.matrixV()};
-        if (mix) b.derivative = {Eigen::VectorXd(), Eigen::MatrixXd(size, 0), Eigen::MatrixXd(size, 0)};
         b.values = values_of(y);
         b.weights = static_cast<int>(set);
         m.stack.connections.push_back(c);

@@ -11,7 +11,7 @@ from torch import nn
 from .measure import products_between
 from .probes import probe
 from .products import Products
-from .still import still, tensors
+from .still import device_of, still, tensors
 from .validation import Plan
 
 #: Difference of the state from the model's own, relative to its largest entry, above which the graphs are out of date.
@@ -32,6 +32,19 @@ def _settings(model: nn.Module) -> Iterator[Any]:
                 yield key, tuple(value) if isinstance(value, list) else value
 
 
+@contextlib.contextmanager
+def _other_random_state(device: torch.device) -> Iterator[None]:
+    """Another state of the device's random numbers. A capture that fails leaves its state unusable, and training draws
+    from the first one."""
+    generator = torch.cuda.default_generators[device.index or 0]
+    own = generator.graphsafe_get_state()
+    generator.graphsafe_set_state(own.clone_state())
+    try:
+        yield
+    finally:
+        generator.graphsafe_set_state(own)
+
+
 class Captured:
     """The law of J at the first input, by graphs that read the weights where they are.
 
@@ -44,6 +57,7 @@ class Captured:
         self._plan = plan
         with contextlib.ExitStack() as open_:
             weights = open_.enter_context(still(plan.model, plan.widened))
+            open_.enter_context(_other_random_state(device_of(plan.model)))
             self._weights = {id(own) for own, _ in weights}
             self._copies = [(own, copy) for own, copy in weights if own.data_ptr() != copy.data_ptr()]
             self._aliases = [(own, own.data_ptr()) for own, copy in weights if own.data_ptr() == copy.data_ptr()]
@@ -136,5 +150,6 @@ class Captured:
 def can_be_captured(plan: Plan) -> bool:
     """Whether graphs may take the place of this measurement: the whole by probes, of a model on one GPU."""
     places = {tensor.device for tensor in tensors(plan.model)}
-    return len(places) == 1 and next(iter(places)).type == "cuda" and not plan.how.connections \
+    return len(places) == 1 and next(iter(places)).type == "cuda" and hasattr(torch.Generator, "graphsafe_set_state") \
+        and not plan.how.connections \
         and not plan.how.exact(1) and plan.how.probing.error == 0

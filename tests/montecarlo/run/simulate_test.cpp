@@ -692,7 +692,7 @@ TEST(Simulate, ErrorsAreThoseOfRepeatedRuns) {
     // Many runs with seeds of their own: their spread is what one run says its errors are.
     const auto network = draw_network(mixers::Family::bistochastic, 2, 3, 4, 0.5);
     constexpr int runs = 200, samples = 40;
-    montecarlo::RunningMean window, collapsed, square, distance;
+    montecarlo::RunningMean distance;
     montecarlo::SamplingErrors mean;
     auto settings = options(4000);
     settings.seed = 1000;
