@@ -1,29 +1,37 @@
 #!/usr/bin/env bash
-# Runs clang-tidy with the settings of .clang-tidy on the sources that build/release compiles: scripts/tidy.sh [FILE…]
-# Without FILE: on all of src, apps, tests, bench and examples, which takes about 15 s of one core per file. Prints every
-# finding once; exits with 1 if there are any.
-# JOBS is how many files are checked at once (all cores), CLANG_TIDY the program (clang-tidy-14).
+# Checks the tree against .clang-tidy, with the commands of build/release: scripts/tidy.sh [-a] [FILE…]
+# Without FILE: every source and header of src, apps, tests, bench and examples. clangd runs the checks: it looks at a
+# file alone, where clang-tidy looks through all headers with every file that includes them (3 s against 15 to 70 s).
+#   -a   clang-tidy does what clangd leaves out: the static analyser and bugprone-use-after-move, on sources; slow
+# Prints every finding; exits with 1 if there are any. JOBS is how many files are checked at once (all cores), CLANGD and
+# CLANG_TIDY the programs (clangd-14, clang-tidy-14).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 database=$root/build/release/compile_commands.json
-export out=$root/build/tidy
+export out=$root/build/tidy root
+check=check_file program=${CLANGD:-clangd-14}
+if [[ ${1-} == -a ]]; then
+    check=analyse program=${CLANG_TIDY:-clang-tidy-14}
+    shift
+fi
+export program
 if [[ ! -e $database ]]; then
     echo "$database is missing: run cmake --preset release first" >&2
     exit 2
 fi
-export CLANG_TIDY=${CLANG_TIDY:-clang-tidy-14}
-if ! command -v "$CLANG_TIDY" >/dev/null; then
-    echo "$CLANG_TIDY is not installed (CLANG_TIDY names another one)" >&2
+if ! command -v "$program" >/dev/null; then
+    echo "$program is not installed (CLANGD and CLANG_TIDY name others)" >&2
     exit 2
 fi
 
-# Writes build/tidy/compile_commands.json, with commands as clang understands them, and prints the files to check. Files
-# that include Torch come last: they take longest.
+# select_files analyse|check_file [FILE…]: writes build/tidy/compile_commands.json, with commands as clang understands
+# them, and prints the files to check. Files that include Torch come last: they take longest.
 select_files() {
-    python3 - "$root" "$database" "$out/compile_commands.json" "$@" <<'END'
+    python3 - "$root" "$database" "$out/compile_commands.json" "$check" "$@" <<'END'
 import json, os, shlex, sys
 
-root, database, target, *wanted = sys.argv[1:]
+root, database, target, what, *wanted = sys.argv[1:]
+folders = ("src", "apps", "tests", "bench", "examples")
 
 
 def for_clang(command, source):
@@ -52,39 +60,48 @@ def for_clang(command, source):
 entries = {}
 for entry in json.load(open(database)):
     source = os.path.realpath(os.path.join(entry["directory"], entry["file"]))
-    if os.path.relpath(source, root).split(os.sep)[0] in ("src", "apps", "tests", "bench", "examples"):
+    if os.path.relpath(source, root).split(os.sep)[0] in folders:
         arguments = for_clang(entry["command"], source)
         entries[source] = {"directory": entry["directory"], "file": source, "arguments": arguments}
 with open(target, "w") as file:
     json.dump(list(entries.values()), file, indent=1)
 
-files = [os.path.realpath(name) for name in wanted] or list(entries)
+headers = [] if what == "analyse" else [
+    os.path.join(folder, name) for top in folders for folder, _, names in os.walk(os.path.join(root, top))
+    for name in names if name.endswith(".hpp") and "solver" + os.sep + "stand_in" not in folder]
+files = [os.path.realpath(name) for name in wanted] or headers + list(entries)
 for name in files:
-    if name not in entries:
+    if name not in entries and not name.endswith(".hpp"):
         sys.exit(f"{name}: not compiled by build/release")
-print(*sorted(files, key=lambda name: any("torch" in word for word in entries[name]["arguments"])), sep="\n")
+print(*sorted(files, key=lambda name: any("torch" in word for word in entries.get(name, {}).get("arguments", []))),
+      sep="\n")
 END
 }
 
-# check FILE: its findings, in one piece.
-check() {
-    local text status=0
-    text=$("$CLANG_TIDY" -p "$out" --quiet "$1" 2>"$out/$BASHPID.log") || status=$?
-    # 1: the findings include an error.
-    ((status <= 1)) || text+=$'\n'"$1:1:1: error: $CLANG_TIDY ended with status $status: $(tail -n 1 "$out/$BASHPID.log")"
-    rm -f "$out/$BASHPID.log"
-    flock "$out" printf '%s\n' "$text"
+# said FILE LINES: findings of a file, in one piece.
+said() { flock "$out" printf '%s\n' "$1"; }
+
+# check_file FILE: what clangd finds in it. What it finds in other files while it reads this one is theirs: clang 14 does
+# not understand all of Torch's headers in C++20.
+check_file() {
+    local text
+    text=$("$program" --check="$1" --check-lines=1-1 --compile-commands-dir="$out" --clang-tidy 2>&1) || true
+    grep -q 'All checks completed' <<<"$text" || said "$1:1: error: $program did not end well: $(tail -n 1 <<<"$text")"
+    text=$(sed -nE "/in included file/d; s|^E\[[^]]*\] \[([^]]*)\] Line ([0-9]+): (.*)|${1#"$root/"}:\2: \3 [\1]|p" <<<"$text")
+    [[ ! $text ]] || said "$text"
 }
-export -f check
+
+# analyse FILE: what clang-tidy finds along the paths through it.
+analyse() {
+    local text
+    text=$("$program" -p "$out" --quiet --checks='-*,clang-analyzer-*,-clang-analyzer-optin.performance.Padding,-clang-analyzer-security.FloatLoopCounter,bugprone-use-after-move' "$1" 2>/dev/null) || true
+    text=$(sed -nE "s|^$root/([^ ]+:[0-9]+):[0-9]+: (warning\|error): (.*)|\1: \3|p" <<<"$text")
+    [[ ! $text ]] || said "$text"
+}
+export -f check_file analyse said
 
 mkdir -p "$out"
 : >"$out/texture_fetch_functions.h"
 files=$(select_files "$@") || exit 2
-# A header's findings come with every file that includes it. Errors outside of the checkout are passed over: clang 14
-# does not understand all of Torch's headers in C++20, and checks the files that include them as far as it can.
-# shellcheck disable=SC2016
-xargs -d '\n' -n 1 -P "${JOBS:-$(nproc)}" bash -c 'check "$1"' check <<<"$files" |
-    awk -v root="$root/" '
-         /^[^ ]+:[0-9]+:[0-9]+: (warning|error):/ { shown = index($0, root) == 1 && !seen[$0]++; found += shown }
-         shown && NF { print; fflush() }
-         END { exit found > 0 }'
+found=$(xargs -d '\n' -n 1 -P "${JOBS:-$(nproc)}" bash -c "$check \"\$1\"" check <<<"$files" | tee /dev/stderr | wc -l)
+((found == 0))

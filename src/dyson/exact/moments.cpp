@@ -3,6 +3,7 @@
 #include "dyson/exact/aligned_moments.hpp"
 #include "dyson/exact/layer_branch.hpp"
 #include "dyson/exact/mixer_values.hpp"
+#include "network/tied_moments.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/SVD>
@@ -89,31 +90,10 @@ struct Scaled {
 };
 
 double tied_log_mean_square(const Network& network, const std::vector<LayerBranch>& layers) {
-    const auto n = static_cast<Eigen::Index>(network.streams);
-    // T_{k,m}/(c_k c_m) for m ≤ k, row by row, c_k² = tr_n T_{k,k}: ratios of size one at any depth.
-    std::vector<double> log_c{0};
-    std::vector<Matrix> row{Matrix::Identity(n, n)};
-    for (std::size_t k = 1; k <= network.mixers.size(); ++k) {
-        const Matrix& a = network.mixers[k - 1];
-        std::vector<Matrix> next(k + 1);
-        next[0] = a * row[0];
-        const auto fill = [&](std::size_t m, const Matrix& above, double step) {
-            const Matrix& am = network.mixers[m - 1];
-            next[m] = a * above + step * ((next[m - 1] - a * row[m - 1]) * am.transpose() +
-                                          mixed_covariance(layers[k - 1], layers[m - 1], row[m - 1]));
-        };
-        for (std::size_t m = 1; m < k; ++m) fill(m, row[m], std::exp(log_c[m - 1] - log_c[m]));
-        // T_{k−1,k} is the transpose of the entry just found; column k still has the scale of column k − 1.
-        fill(k, next[k - 1].transpose().eval(), 1);
-        const double size = tr_n(next[k]);
-        if (!(size > 0)) return -infinity;
-        const double c = std::sqrt(size);
-        for (std::size_t m = 0; m < k; ++m) next[m] /= c;
-        next[k] /= size;
-        log_c.push_back(log_c.back() + std::log(c));
-        row = std::move(next);
-    }
-    return 2 * log_c.back();
+    const auto moments = tied_moments(network.mixers, [&](std::size_t k, std::size_t m, const Matrix& t) {
+        return mixed_covariance(layers[k - 1], layers[m - 1], t);
+    });
+    return moments.square.size() > layers.size() ? moments.log_scale.back() : -infinity;
 }
 
 // ---- one layer's ln s and κ --------------------------------------------------------------------

@@ -19,11 +19,7 @@ namespace spectra::dyson {
 ///     hyper-connection        η_l(T) = σ_l² (preᵀ T pre) post postᵀ
 ///
 /// where σ_l² is the mean square of the branch's singular values if these are given. For tied weights
-/// T_{k,m} = E (Y_k···Y_1)(Y_m···Y_1)ᵀ obeys, with T_{k,0} = A_k···A_1 and T_{0,m} = T_{m,0}ᵀ,
-///
-///     T_{k,m} = A_k T_{k−1,m} + T_{k,m−1} A_mᵀ − A_k T_{k−1,m−1} A_mᵀ + η_{k,m}(T_{k−1,m−1}),   E s² = tr_n
-///     T_{L,L},
-///
+/// E s² = tr_n T_{L,L} (network/tied_moments.hpp), with
 /// η_{k,m}(T) = σ_k σ_m tr_n(T) 1, or σ_k σ_m (pre_kᵀ T pre_m) post_k post_mᵀ, if k and m have the same
 /// weights.
 double mean_square(const Network& network);

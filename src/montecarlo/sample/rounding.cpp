@@ -1,5 +1,7 @@
 #include "montecarlo/sample/rounding.hpp"
 
+#include "network/tied_moments.hpp"
+
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -53,42 +55,13 @@ Expectation of_independent(const std::vector<Layer>& layers) {
     return {log_scale, std::sqrt(1 + error.trace() / square.trace())};
 }
 
-/// T_{k,k} = e^{log_scale[k]} square[k], k = 0 … L, for tied layers; ends early if it is 0.
-struct Squares {
-    std::vector<MatrixXd> square;
-    std::vector<double> log_scale;
-};
-
-Squares of_tied_products(std::vector<Layer> layers) {
-    const auto n = layers.front().mixer.rows();
-    Squares out{{MatrixXd::Identity(n, n)}, {0}};
-    std::vector<MatrixXd> above = out.square;  // T_{k−1,m}, m = 0 … k−1
-    std::vector<MatrixXd> row;                 // T_{k,m}, m = 0 … k
-    for (std::size_t k = 1; k <= layers.size(); ++k) {
-        auto& layer = layers[k - 1];
-        MatrixXd before = layer.mixer * above[0];  // A_k T_{k−1,m−1}
-        row.assign(1, before);
-        for (std::size_t m = 1; m <= k; ++m) {
-            const auto& other = layers[m - 1];
-            const MatrixXd mixed =
-                m < k ? MatrixXd(layer.mixer * above[m]) : MatrixXd(layer.mixer * row[m - 1].transpose());
-            row.push_back(mixed + (row[m - 1] - before) * other.mixer.transpose());
-            if (layer.weights == other.weights) row[m] += through_branch(layer, other, above[m - 1]);
-            before = mixed;
-        }
-        // Divide Y_k by the root of the trace of T_{k,k}: all blocks then stay below 1, at any depth.
-        const double trace = row[k].trace() / static_cast<double>(n);
-        if (!(trace > 0)) return out;
-        const double root = std::sqrt(trace);
-        layer.mixer /= root;
-        layer.sigma /= root;
-        for (std::size_t m = 0; m < k; ++m) row[m] /= root;
-        row[k] /= trace;
-        out.square.push_back(row[k]);
-        out.log_scale.push_back(out.log_scale.back() + std::log(trace));
-        std::swap(above, row);
-    }
-    return out;
+TiedMoments moments_of(const std::vector<Layer>& layers) {
+    std::vector<Mixer> mixers;
+    for (const auto& layer : layers) mixers.push_back(layer.mixer);
+    return tied_moments(mixers, [&](std::size_t k, std::size_t m, const MatrixXd& t) -> MatrixXd {
+        const auto &layer = layers[k - 1], &other = layers[m - 1];
+        return layer.weights == other.weights ? through_branch(layer, other, t) : MatrixXd::Zero(t.rows(), t.cols());
+    });
 }
 
 /// The layers of Jᵀ: their T gives U.
@@ -103,8 +76,8 @@ std::vector<Layer> transposed(const std::vector<Layer>& layers) {
 
 Expectation of_tied(const std::vector<Layer>& layers) {
     const std::size_t depth = layers.size();
-    const Squares forward = of_tied_products(layers);               // T
-    const Squares backward = of_tied_products(transposed(layers));  // U_l at L − l
+    const TiedMoments forward = moments_of(layers);               // T
+    const TiedMoments backward = moments_of(transposed(layers));  // U_l at L − l
     // J = 0, or too close to it for the differences of the recursion: then nothing is above the floor.
     if (forward.square.size() <= depth || backward.square.size() <= depth) return {-infinity, infinity};
     const double log_all = forward.log_scale[depth];

@@ -13,13 +13,8 @@ struct Expectation {
     ///     T_l = A_l T_{l−1} A_lᵀ + σ_l² tr_n(T_{l−1}) I
     ///
     /// with σ_l² (preᵀ T_{l−1} pre) post postᵀ in the last term for hyper-connections. Exact at every width,
-    /// except for tied layers: their recursion
-    ///
-    ///     T_{k,m} = A_k T_{k−1,m} + T_{k,m−1} A_mᵀ − A_k T_{k−1,m−1} A_mᵀ + σ_k σ_m tr_n(T_{k−1,m−1}) I,
-    ///     T_{k,0} = A_k ··· A_1 = T_{0,k}ᵀ,   T_l = T_{l,l},
-    ///
-    /// with the last term (σ_k σ_m (pre_kᵀ T_{k−1,m−1} pre_m) post_k post_mᵀ for hyper-connections) only if k
-    /// and m have the same weights, is that of infinite width, and takes O(L² n³) operations. −∞ if J = 0.
+    /// except for tied layers: their recursion (network/tied_moments.hpp) is that of infinite width, and takes O(L² n³)
+    /// operations. −∞ if J = 0.
     double log_mean_square = 0;
     /// Rounding of the product and of its singular values, relative to u‖J‖_F (see log_floor).
     double rounding = 1;
