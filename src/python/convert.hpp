@@ -27,7 +27,7 @@ constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 template <class T, template <class...> class Template>
 constexpr bool is = false;
 template <template <class...> class Template, class... Arguments>
-constexpr bool is<Template<Arguments...>, Template> = true;
+inline constexpr bool is<Template<Arguments...>, Template> = true;
 
 template <class T>
 py::object to_python(const T& x);

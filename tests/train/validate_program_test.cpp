@@ -114,6 +114,11 @@ TEST_F(ValidateProgram, WholeSequencesAndMistakes) {
     const auto object = json::parse(all.out);
     EXPECT_NE(object["measured_at"].get<std::string>().find("N = 1016"), std::string::npos) << all.out;
     EXPECT_TRUE(object["predicted"].is_null());
+    // One stream and no mixers: its branches are measured and kept as those of other models are.
+    const auto one = run({"validate", "run.ckpt", "--token", "3", "--inputs", "1", "--aligned", "2", "--json", "--plot",
+                          "none", "--threads", "1"});
+    ASSERT_TRUE(one.status == 0 || one.status == 1) << one.err;
+    EXPECT_EQ(json::parse(one.out)["alignment"]["by_rank"].size(), 2U) << one.out;
 
     const auto far = run({"validate", "run.ckpt", "--token", "500"});
     EXPECT_EQ(far.status, 2);
