@@ -67,7 +67,7 @@ set(SPECTRA_PUBLIC_HEADERS
     layouts/measurement.hpp
     layouts/mixer_table.hpp
     layouts/stack.hpp
-    validation/alignment.hpp
+    validation/alignment.hpp validation/leading_triplets.hpp
     validation/prediction.hpp
     validation/requirements.hpp
     validation/validation.hpp

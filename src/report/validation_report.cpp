@@ -107,6 +107,11 @@ void write_alignment(h5::File& file, const Alignment& alignment) {
     write_column(file, "alignment/distance_errors", rows, [](const auto& p) { return p.error; });
     write_column(file, "alignment/largest", rows, [](const auto& p) { return p.metrics.largest; });
     report::write_matrices(file, group + "/overlaps", {alignment.overlaps});
+    const auto& leading = alignment.leading;
+    write_column(file, "alignment/leading_connection", leading, [](const auto& t) { return t.connection + 1; });
+    write_column(file, "alignment/leading_triplet", leading, [](const auto& t) { return t.triplet + 1; });
+    write_column(file, "alignment/leading_value", leading, [](const auto& t) { return t.value; });
+    write_column(file, "alignment/leading_elasticity", leading, [](const auto& t) { return t.elasticity; });
     if (alignment.network) write_network(file, stored_network, *alignment.network);
     if (!alignment.theory) return;
     file.write_attribute(group, "theory_distance", alignment.theory->distance);
@@ -200,6 +205,19 @@ std::string standing(const Prediction& p) {
     return report::certificate(p.theories.front().summary);
 }
 
+/// The triplets to shrink, if the largest value is too large.
+void add_leading_line(report::Page& page, const std::vector<LeadingTriplet>& leading) {
+    std::string words;
+    for (std::size_t k = 0; k < std::min<std::size_t>(3, leading.size()); ++k) {
+        const auto& t = leading[k];
+        words += fmt::format("{}triplet {} of branch {} ({:.3g}): {:.2f}", k == 0 ? "" : ", ", t.triplet + 1,
+                             t.connection + 1, t.value, t.elasticity);
+    }
+    if (words.empty()) return;
+    page.entry(" ", fmt::format("what the largest value grows by, in percent, where a triplet grows by 1 %, first input: {}",
+                                words));
+}
+
 /// What training did to the branches, in words.
 void add_alignment_lines(report::Page& page, const Validation& v) {
     const Alignment& a = *v.alignment;
@@ -238,6 +256,7 @@ void add_alignment_lines(report::Page& page, const Validation& v) {
     if (most > 2 * share(best.rank) / 100)
         page.entry(" ", fmt::format("most aligned: branch {} reads {:.0f} % of what branch {} writes; {:.0f} % by chance",
                                     l + 1, 100 * most, k + 1, share(best.rank)));
+    add_leading_line(page, a.leading);
 }
 
 void add_distances(report::Page& page, const Validation& v) {
@@ -285,10 +304,17 @@ Json alignment_json(const Alignment& a) {
                         {"error", number(p.error)},
                         {"draws", p.draws},
                         {"metrics", metrics_object(p.metrics)}});
+    Json leading = Json::array();
+    for (const auto& t : a.leading)
+        leading.push_back({{"connection", t.connection + 1},
+                           {"triplet", t.triplet + 1},
+                           {"value", number(t.value)},
+                           {"elasticity", number(t.elasticity)}});
     Json object{{"rank", a.rank ? Json(*a.rank) : Json(nullptr)},
                 {"width", a.width},
                 {"explain", number(a.explain)},
                 {"by_rank", std::move(rows)},
+                {"leading", std::move(leading)},
                 {"theory", nullptr}};
     if (a.theory)
         object["theory"] = {{"kept", a.theory->rank},

@@ -187,6 +187,8 @@ Alignment align(const std::vector<layouts::Measurement>& measurements, const Spe
     }
     const int found = result.best().rank;
     result.overlaps = overlaps(measurements.front(), std::max(1, found));
+    constexpr int few = 10;
+    result.leading = leading_triplets(measurements.front(), few);
     const Spectrum first = Spectrum::from_log_values([&] {
         std::vector<double> values;
         for (const double s : measurements.front().singular_values) values.push_back(std::log(s));

@@ -7,6 +7,7 @@
 #include "network/network.hpp"
 #include "spectrum/certificate.hpp"
 #include "spectrum/spectrum.hpp"
+#include "validation/leading_triplets.hpp"
 
 #include <Eigen/Core>
 
@@ -41,7 +42,8 @@ struct Alignment {
     /// (l, k), l > k: how much of what branch k writes along its kept vectors is read along those of branch l,
     /// ‖V_lᵀU_k‖²/r: r/width by chance, 1 if they are the same. At the first input.
     Eigen::MatrixXd overlaps;
-    std::optional<Network> network;  ///< at the first input, with as many triplets as were to be stored
+    std::vector<LeadingTriplet> leading;  ///< what makes the largest value at the first input; a few
+    std::optional<Network> network;       ///< at the first input, with as many triplets as were to be stored
 
     /// The prediction at the rank, or the last that was tried.
     const AlignedPrediction& best() const { return by_rank.back(); }

@@ -510,6 +510,11 @@ class Aligned(unittest.TestCase):
         self.assertTrue(found.theory.certificate.certified)
         self.assertLess(found.theory.distance, 0.03)
         self.assertGreater(found.overlaps[3, 0], 0.9)
+        # Each of the four branches makes 1.5 of the 2.5 along u.
+        self.assertEqual(sorted(one.connection for one in found.leading[:4]), [0, 1, 2, 3])
+        for one in found.leading[:4]:
+            self.assertEqual(one.triplet, 0)
+            self.assertAlmostEqual(one.elasticity, 0.6, delta=0.05)
         self.assertIn("keeping the 1 largest triplets of every branch explains", report.page())
         self.assertEqual(report.json()["alignment"]["rank"], 1)
         again = pickle.loads(pickle.dumps(report))

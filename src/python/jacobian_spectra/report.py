@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
@@ -101,6 +101,15 @@ class AlignedPrediction(Distribution):
         return f"<AlignedPrediction: {self.kept} triplets kept, W1/rms {self.distance:.4f} ± {self.error:.4f}, {source}>"
 
 
+class LeadingTriplet(NamedTuple):
+    """A singular triplet of a branch that the largest singular value of the whole depends on (first input)."""
+
+    connection: int  #: counted from 0
+    triplet: int  #: counted from 0, the largest of its branch first
+    value: float  #: its singular value t
+    elasticity: float  #: ∂ ln s/∂ ln t
+
+
 class Alignment:
     """How many triplets of every branch explain what was measured: what the layers know of each other."""
 
@@ -112,6 +121,7 @@ class Alignment:
         theory = members["theory"]
         self.theory = None if theory is None else AlignedPrediction(theory)  #: at the last of them, where it is quick
         self.overlaps: np.ndarray = members["overlaps"]  #: (l, k): share of what branch k writes that branch l reads
+        self.leading = tuple(LeadingTriplet(**one) for one in members["leading"])  #: what the largest value depends on most
 
     def __repr__(self) -> str:
         curve = ", ".join(f"{one.kept}: {one.distance:.4f}" for one in self.by_rank)
