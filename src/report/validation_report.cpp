@@ -208,14 +208,14 @@ std::string standing(const Prediction& p) {
 /// The triplets to shrink, if the largest value is too large.
 void add_leading_line(report::Page& page, const std::vector<LeadingTriplet>& leading) {
     std::string words;
-    for (std::size_t k = 0; k < std::min<std::size_t>(3, leading.size()); ++k) {
-        const auto& t = leading[k];
-        words += fmt::format("{}triplet {} of branch {} ({:.3g}): {:.2f}", k == 0 ? "" : ", ", t.triplet + 1,
-                             t.connection + 1, t.value, t.elasticity);
+    int named = 0;
+    for (const auto& t : leading) {
+        if (t.elasticity <= 0 || ++named > 3) continue;
+        words += fmt::format("{}{:.2g} % (triplet {} of branch {})", words.empty() ? "" : ", ", 10 * t.elasticity,
+                             t.triplet + 1, t.connection + 1);
     }
-    if (words.empty()) return;
-    page.entry(" ", fmt::format("what the largest value grows by, in percent, where a triplet grows by 1 %, first input: {}",
-                                words));
+    if (!words.empty())
+        page.entry(" ", fmt::format("shrinking one triplet by 10 % lowers the largest value, to first order, by {}", words));
 }
 
 /// What training did to the branches, in words.
