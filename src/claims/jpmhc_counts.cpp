@@ -169,7 +169,7 @@ Outcome residual_parameters() {
     return {holds_if(sinkhorn == 16 && cayley == 16 && grassmann == 8),
             {counted("Sinkhorn, raw numbers at n = 4", sinkhorn, 16), counted("Cayley", cayley, 16),
              counted("Grassmann, a frame of 4 × 2", grassmann, 8),
-             counted("numbers of W = H − Hᵀ that matter to Cayley", 4 * 3 / 2)}};
+             counted("numbers of W = H − Hᵀ that matter to Cayley", 4 * 3 / 2.0)}};
 }
 
 Outcome recursive_model_parameters() {
