@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 namespace spectra::claims {
 namespace {
-
-using Fields = std::vector<std::pair<std::string, std::string>>;
 
 /// The five models of the EΔ paper. Those that pool over all tokens are run causal, and as published: `-published`.
 void add_models(std::vector<Series>& out, const std::string& task) {
@@ -31,6 +31,25 @@ void add_models(std::vector<Series>& out, const std::string& task) {
 
 void add_stack(std::vector<Series>& out, const std::string& task, const std::string& mixer, double seconds) {
     out.push_back({fmt::format("{}-{}-stack", task, mixer), task, {{"mixer", mixer}}, seconds});
+}
+
+/// Operators alone on y = −x: so small that a CPU is faster than a GPU, and one thread repeats every bit.
+void add_reflection(std::vector<Series>& out) {
+    const auto add = [&](const std::string& operation, int samples, double seconds) {
+        out.push_back({fmt::format("reflection-{}-{}", operation, samples),
+                       "reflection",
+                       {{"architecture", operation},
+                        {"samples", std::to_string(samples)},
+                        {"log-every", "20"},
+                        {"device", "cpu"},
+                        {"threads", "1"}},
+                       seconds});
+    };
+    for (const int samples : {10, 25, 50, 100, 200, 500}) {
+        add("ddl", samples, 10);
+        add("jpmhc", samples, 60);
+    }
+    add("edelta", 500, 15);
 }
 
 std::vector<Series> make_series() {
@@ -65,10 +84,16 @@ std::vector<Series> make_series() {
                    "gyroscope",
                    {{"architecture", "edelta"}, {"layers", "2"}, {"channels", "224"}},
                    70});
+    add_reflection(out);
     return out;
 }
 
 }  // namespace
+
+bool Training::on_gpu() const {
+    return std::none_of(fields.begin(), fields.end(),
+                        [](const auto& field) { return field.first == "device"; });
+}
 
 std::vector<Training> Series::trainings() const {
     std::vector<Training> out;
@@ -82,6 +107,14 @@ std::vector<Training> Series::trainings() const {
 const std::vector<Series>& training_series() {
     static const std::vector<Series> all = make_series();
     return all;
+}
+
+bool is_training_text(std::string_view text) {
+    constexpr std::uint64_t offset = 0xcbf29ce484222325, prime = 0x100000001b3;  // FNV-1a
+    const auto hash = std::accumulate(text.begin(), text.end(), offset, [](std::uint64_t h, char c) {
+        return (h ^ static_cast<unsigned char>(c)) * prime;
+    });
+    return text.size() == 1115394 && hash == 0x4016c93c3be74c18;
 }
 
 double TrainingResult::at(const std::string& value) const {

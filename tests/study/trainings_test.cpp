@@ -29,6 +29,7 @@ protected:
         file.make_group("training/diagnostics");
         const std::vector<double> gates{0.1, 0.2, 0.3, 0.4};
         file.write("training/diagnostics/gate", gates, {2, 2});
+        file.write("training/diagnostics/beta_negative", gates, {2, 2});
         file.close();
     }
 
@@ -43,7 +44,7 @@ protected:
         out.arguments = [this, before](const claims::Training& training, const fs::path& stem) {
             return std::vector<std::string>{
                 "-c",
-                before + "; echo x >> \"$1\"; cp \"$2\" \"$3.h5\"; touch \"$3.ckpt\"",
+                before + "; echo x >> \"$1\"; cp \"$2\" \"$3.h5\"; touch \"$3.ckpt\" \"$3.ckpt.previous\"",
                 "sh",
                 (folder_.path() / ("calls-" + training.name)).string(),
                 (folder_.path() / "log.h5").string(),
@@ -72,6 +73,8 @@ TEST_F(Trainings, AreRunOnceAndLeaveTheirResultsAlone) {
     EXPECT_EQ(results.all()[0].at("parameters"), 1935328);
     EXPECT_EQ(results.all()[0].version, "0.1.0 (abc)");
     EXPECT_EQ(results.all()[0].column("final_gate"), (std::vector<double>{0.3, 0.4}));
+    EXPECT_EQ(results.all()[0].column("gate"), (std::vector<double>{0.1, 0.2, 0.3, 0.4})) << "row by row";
+    EXPECT_EQ(results.all()[0].column("final_beta_negative"), (std::vector<double>{0.3, 0.4}));
     EXPECT_EQ(std::distance(fs::directory_iterator(asked.folder), {}), 3) << "logs and checkpoints are gone";
     fs::remove(asked.folder / (asked.trainings[1].name + ".json"));
     done = run_trainings(asked, observer_);
@@ -88,6 +91,19 @@ TEST_F(Trainings, NoneIsStartedAfterAFailure) {
     EXPECT_EQ(done.trained, 0);
     ASSERT_EQ(done.failures.size(), 1U);
     EXPECT_EQ(done.failures[0], asked.trainings[0].name + ": ended with 3: out of memory");
+}
+
+TEST_F(Trainings, ThatDivergeAreResults) {
+    const auto asked = request(
+        "echo 'spectra: training diverged at step 37: loss nan, gradient norm nan; block 3' >&2; exit 3");
+    const auto done = run_trainings(asked, observer_);
+    EXPECT_EQ(done.trained, 3);
+    EXPECT_TRUE(done.failures.empty());
+    const auto results = claims::read_trainings(asked.folder);
+    ASSERT_EQ(results.all().size(), 3U);
+    EXPECT_TRUE(results.all()[0].diverged());
+    EXPECT_EQ(results.all()[0].at("diverged_at"), 37);
+    EXPECT_TRUE(claims::known_version(results.all()[0].version, "0.1.0")) << results.all()[0].version;
 }
 
 TEST_F(Trainings, ALogThatIsNotFinishedIsNoResult) {
@@ -127,6 +143,9 @@ TEST(TrainingsOf, ClaimsAreRunOnce) {
     const auto both = trainings_of({first, second, other});
     EXPECT_EQ(both.size(), 18U) << "mHC, bistochastic stack, GPT; hybrid, JPmHC by two maps, and GPT again";
     EXPECT_TRUE(trainings_of({other}).empty());
+    EXPECT_EQ(both.front().name, "stability-mhc-42");
+    EXPECT_EQ(trainings_of({second, first}).front().name, "stability-edelta-published-42")
+        << "those of the claim that is named first";
 }
 
 }  // namespace
