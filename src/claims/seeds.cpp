@@ -52,6 +52,12 @@ int diverged(const TrainingResults& results, const std::vector<std::string>& nam
     return static_cast<int>(count);
 }
 
+std::optional<Outcome> undecided(const TrainingResults& results, const std::vector<std::string>& names) {
+    const int count = diverged(results, names);
+    if (count == 0) return {};
+    return Outcome{Verdict::open, {counted("trainings that diverged", count)}};
+}
+
 bool clearly_below(const Seeds& a, const Seeds& b) {
     if (std::isinf(a.mean) || std::isinf(b.mean)) return a.mean < b.mean;
     return a.mean + 2 * std::hypot(a.error(), b.error()) < b.mean;

@@ -3,7 +3,7 @@
 /// \file
 /// Statistics over the seeds of a series of trainings.
 
-#include "claims/claim.hpp"
+#include "claims/outcome.hpp"
 #include "claims/training.hpp"
 
 #include <optional>
@@ -36,6 +36,9 @@ Seeds loss(const TrainingResults& results, const std::string& name);
 
 /// How many trainings of some series diverged.
 int diverged(const TrainingResults& results, const std::vector<std::string>& names);
+
+/// "open", with their number, if any of these trainings diverged: what is asked of a trained model cannot be answered then.
+std::optional<Outcome> undecided(const TrainingResults& results, const std::vector<std::string>& names);
 
 /// Whether a's mean is below b's by more than twice the standard error of the difference.
 bool clearly_below(const Seeds& a, const Seeds& b);

@@ -20,6 +20,7 @@ struct Training {
     std::vector<std::pair<std::string, std::string>>
         fields;          ///< {"architecture", "edelta"}, …, {"seed", "42"}
     double seconds = 0;  ///< that it takes alone on an H200, roughly
+    bool alone = false;  ///< its speed is what counts: nothing else is trained beside it
 
     /// Whether a GPU runs it: no field says where.
     bool on_gpu() const;
@@ -31,6 +32,7 @@ struct Series {
     std::string task;
     std::vector<std::pair<std::string, std::string>> fields;  ///< all but the seed
     double seconds = 0;                                       ///< of one of them
+    bool alone = false;                                       ///< see Training
     /// The trainings: "stability-edelta-42", …
     std::vector<Training> trainings() const;
 };

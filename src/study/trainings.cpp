@@ -202,15 +202,22 @@ TrainingsDone run_trainings(const TrainingsRequest& request, Observer& observer)
     auto queue = missing_trainings(request.trainings, request.folder);
     TrainingsDone out;
     out.there = static_cast<int>(request.trainings.size() - queue.size());
-    const int threads = std::min(request.at_once, static_cast<int>(queue.size()));
-    observer.stage(fmt::format("training {} models, {} at a time", queue.size(), threads));
-    Crew crew(request, std::move(queue), observer.stop());
-    std::vector<std::thread> workers;
-    for (int k = 0; k < threads; ++k) workers.emplace_back([&crew] { crew.work(); });
-    crew.follow(threads, observer);
-    for (auto& worker : workers) worker.join();
-    out.trained = crew.done();
-    out.failures = crew.failures();
+    const auto alone =
+        std::stable_partition(queue.begin(), queue.end(), [](const auto& t) { return !t.alone; });
+    const auto run = [&](std::vector<Training> part, int at_once) {
+        if (part.empty() || !out.failures.empty() || observer.stopped()) return;
+        const int threads = std::min(at_once, static_cast<int>(part.size()));
+        observer.stage(fmt::format("training {} models, {} at a time", part.size(), threads));
+        Crew crew(request, std::move(part), observer.stop());
+        std::vector<std::thread> workers;
+        for (int k = 0; k < threads; ++k) workers.emplace_back([&crew] { crew.work(); });
+        crew.follow(threads, observer);
+        for (auto& worker : workers) worker.join();
+        out.trained += crew.done();
+        out.failures = crew.failures();
+    };
+    run({queue.begin(), alone}, request.at_once);
+    run({alone, queue.end()}, 1);
     out.stopped = observer.stopped();
     return out;
 }

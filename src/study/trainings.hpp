@@ -47,7 +47,7 @@ std::string gpu_name();
 std::vector<claims::Training> missing_trainings(const std::vector<claims::Training>& wanted,
                                                 const std::filesystem::path& folder);
 
-/// Runs what is missing. A result counts once it is written: whatever ends this, a later call goes on. No further training
+/// Runs what is missing, and at the end, one after the other, what must be alone on the machine. A result counts once it is written: whatever ends this, a later call goes on. No further training
 /// is started after one has failed. One that diverged has not failed: that is its result.
 TrainingsDone run_trainings(const TrainingsRequest& request, Observer& observer);
 

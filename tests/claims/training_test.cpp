@@ -189,5 +189,12 @@ TEST(Trainings, TextIsThatOneAlone) {
     EXPECT_FALSE(is_training_text(std::string(1115394, 'x')));
 }
 
+TEST(Trainings, NoneIsEstimatedAtMuchMoreThanThreeMinutes) {
+    for (const auto& series : training_series()) {
+        EXPECT_GT(series.seconds, 0) << series.name;
+        EXPECT_LE(series.seconds, 210) << series.name;
+    }
+}
+
 }  // namespace
 }  // namespace spectra::claims

@@ -6,8 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <mutex>
 #include <thread>
 
 namespace spectra::study {
@@ -93,6 +95,28 @@ TEST_F(Trainings, NoneIsStartedAfterAFailure) {
     EXPECT_EQ(done.failures[0], asked.trainings[0].name + ": ended with 3: out of memory");
 }
 
+TEST_F(Trainings, ThatMustBeAloneAreRunAloneAtTheEnd) {
+    auto asked = request("true");
+    asked.trainings[0].alone = asked.trainings[1].alone = true;
+    asked.at_once = 3;
+    const auto arguments = asked.arguments;
+    std::mutex mutex;
+    std::vector<std::string> started;
+    asked.arguments = [&](const claims::Training& training, const fs::path& stem) {
+        const std::lock_guard lock(mutex);
+        started.push_back(training.name);
+        // Every training that was started before this one has its result.
+        for (const auto& name : started) {
+            const bool done = fs::exists(asked.folder / (name + ".json"));
+            EXPECT_TRUE(done || name == training.name || !training.alone)
+                << name << " beside " << training.name;
+        }
+        return arguments(training, stem);
+    };
+    EXPECT_EQ(run_trainings(asked, observer_).trained, 3);
+    EXPECT_EQ(started, (std::vector<std::string>{"test-456", "test-42", "test-123"}));
+}
+
 TEST_F(Trainings, ThatDivergeAreResults) {
     const auto asked = request(
         "echo 'spectra: training diverged at step 37: loss nan, gradient norm nan; block 3' >&2; exit 3");
@@ -146,6 +170,21 @@ TEST(TrainingsOf, ClaimsAreRunOnce) {
     EXPECT_EQ(both.front().name, "stability-mhc-42");
     EXPECT_EQ(trainings_of({second, first}).front().name, "stability-edelta-published-42")
         << "those of the claim that is named first";
+}
+
+TEST(TrainingsOf, AClaimOnATextIsItsSeriesAndSeeds) {
+    claims::Claim claim;
+    claim.id = "C140";
+    const auto all = trainings_of({claim});
+    ASSERT_EQ(all.size(), 12U) << "four depths, three seeds";
+    EXPECT_EQ(all.back().name, "text-post-ln-100-456");
+    EXPECT_EQ(all.back().task, "text");
+    EXPECT_TRUE(all.back().on_gpu());
+    const std::pair<std::string, std::string> layers{"layers", "100"}, seed{"seed", "456"};
+    EXPECT_NE(std::find(all.back().fields.begin(), all.back().fields.end(), layers), all.back().fields.end());
+    EXPECT_EQ(all.back().fields.back(), seed);
+    claim.id = "C99";
+    for (const auto& training : trainings_of({claim})) EXPECT_FALSE(training.on_gpu());
 }
 
 }  // namespace
