@@ -388,9 +388,9 @@ Outcome reflection_by_samples(const TrainingResults& results) {
 Outcome parameters_before_alignment(const TrainingResults& results) {
     Outcome out;
     int literal = 0, weak = 0;  // operators of which it is so for every seed
-    for (const auto& [words, name, parameter] :
-         {std::tuple{"β of DDL", "reflection-ddl-500", "beta"},
-          std::tuple{"γ of the hybrid", "reflection-edelta-500", "gate"}}) {
+    for (const auto& [words, model, name, parameter] :
+         {std::tuple{"β", "DDL", "reflection-ddl-500", "beta"},
+          std::tuple{"γ", "the hybrid", "reflection-edelta-500", "gate"}}) {
         std::vector<double> settled, half, most;
         for (const auto* const result : series(results, name)) {
             const auto& steps = result->column("step");
@@ -405,9 +405,11 @@ Outcome parameters_before_alignment(const TrainingResults& results) {
         literal += before(half) ? 1 : 0;
         weak += before(most) ? 1 : 0;
         out.numbers.push_back(
-            number(fmt::format("steps until {} has converged", words), over_seeds(settled)));
-        out.numbers.push_back(number("steps until its cosine has made half of its way", over_seeds(half)));
-        out.numbers.push_back(number("steps until it has made nine tenths", over_seeds(most)));
+            number(fmt::format("steps until {} of {} has converged", words, model), over_seeds(settled)));
+        out.numbers.push_back(number(
+            fmt::format("steps until the cosine of {} has made half of its way", model), over_seeds(half)));
+        out.numbers.push_back(number(fmt::format("steps until the cosine of {} has made nine tenths", model),
+                                     over_seeds(most)));
     }
     out.verdict = literal == 2 ? Verdict::holds : weak > 0 ? Verdict::holds_in_part : Verdict::refuted;
     return out;
