@@ -49,10 +49,12 @@ std::vector<std::string> words_of(const claims::Training& training, const std::f
 
 /// Checks the text if one is needed. Throws std::invalid_argument with one line.
 void check_text(const std::vector<claims::Training>& missing, const std::string& text) {
-    if (std::none_of(missing.begin(), missing.end(), [](const auto& t) { return t.task == "text"; })) return;
+    const auto first =
+        std::find_if(missing.begin(), missing.end(), [](const auto& t) { return t.task == "text"; });
+    if (first == missing.end()) return;
     if (text.empty())
-        throw std::invalid_argument(fmt::format("--text FILE is required: {} learns {}", missing.front().name,
-                                                claims::training_text_words));
+        throw std::invalid_argument(
+            fmt::format("--text FILE is required: {} learns {}", first->name, claims::training_text_words));
     if (!claims::is_training_text(read_text(text)))
         throw std::invalid_argument(fmt::format("--text {}: must be {}", text, claims::training_text_words));
 }

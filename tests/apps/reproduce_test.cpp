@@ -116,7 +116,7 @@ TEST_F(Reproduce, KeepsTheOrderOfTheCommandLine) {
 }
 
 TEST_F(Reproduce, TrainsOnItsOwnTextAlone) {
-    auto result = run({"--gpu", "C140"});
+    auto result = run({"--gpu", "C93", "C140"});
     EXPECT_EQ(result.status, 2);
     EXPECT_NE(result.err.find("--text FILE is required: text-post-ln-12-42 learns tiny Shakespeare"),
               std::string::npos)
