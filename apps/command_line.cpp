@@ -180,12 +180,15 @@ private:
               [&asked](const auto&, const auto& text) { asked.ledger = text; });
         const OptionGroup long_ones(*reproduce, "Trainings");
         long_ones.flag("--gpu",
-                       "first run the trainings that claims rest on and that are not done yet, on the GPU; what is "
-                       "finished is kept, and the same command goes on",
+                       "first run the trainings that claims rest on and that are not done yet, in the order of the "
+                       "claims, on the GPU (reflection: on the CPU); what is finished is kept, and the same command "
+                       "goes on",
                        reproduce_options.gpu);
         long_ones("--trainings", "FOLDER", "spectra-trainings",
                   "their results: written by --gpu, used before those of the program itself",
                   [&asked](const auto&, const auto& text) { asked.trainings = text; });
+        long_ones("--text", "FILE", "", "the text that trainings of mgt, shc and recursive models learn: tiny Shakespeare",
+                  [this](const auto&, const auto& text) { reproduce_options.text = text; });
         long_ones.integer("--jobs", "N", "7 where processes can share the GPU, else 4", "trainings at a time",
                           reproduce_options.jobs, 1);
         const OptionGroup output(*reproduce, "Output");

@@ -1,6 +1,7 @@
 #include "reproduce.hpp"
 
 #include "base/program.hpp"
+#include "base/text.hpp"
 #include "console/interrupt.hpp"
 #include "console/progress.hpp"
 #include "console/terminal.hpp"
@@ -11,6 +12,9 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
 #include <thread>
 
 namespace spectra::cli {
@@ -27,31 +31,57 @@ std::string this_machine() {
 }
 
 /// What a training is called with: it writes its log, and continues where it was stopped.
-std::vector<std::string> words_of(const claims::Training& training, const std::filesystem::path& stem) {
+std::vector<std::string> words_of(const claims::Training& training, const std::filesystem::path& stem,
+                                  const std::string& text) {
     std::vector<std::string> out{"train", training.task};
-    for (const auto& [field, value] : training.fields) {
+    const auto add = [&](const std::string& field, const std::string& value) {
         out.push_back("--" + field);
         out.push_back(value);
-    }
-    for (const char* const word : {"--device", "cuda", "--plot", "none", "--quiet", "--resume", "--out"})
-        out.emplace_back(word);
-    out.push_back(stem.string());
+    };
+    for (const auto& [field, value] : training.fields) add(field, value);
+    if (training.on_gpu()) add("device", "cuda");
+    if (training.task == "text") add("text", text);
+    add("plot", "none");
+    add("out", stem.string());
+    out.insert(out.end(), {"--quiet", "--resume"});
     return out;
+}
+
+/// Checks the text if one is needed. Throws std::invalid_argument with one line.
+void check_text(const std::vector<claims::Training>& missing, const std::string& text) {
+    const auto first =
+        std::find_if(missing.begin(), missing.end(), [](const auto& t) { return t.task == "text"; });
+    if (first == missing.end()) return;
+    if (text.empty())
+        throw std::invalid_argument(
+            fmt::format("--text FILE is required: {} learns {}", first->name, claims::training_text_words));
+    if (!claims::is_training_text(read_text(text)))
+        throw std::invalid_argument(fmt::format("--text {}: must be {}", text, claims::training_text_words));
 }
 
 /// Runs the trainings that the folder lacks. Returns the exit status.
 int train_missing(const ReproduceOptions& options) {
-    const std::string gpu = study::gpu_name();
-    if (gpu.empty()) {
+    const auto trainings = study::trainings_of(study::requested_claims(options.request));
+    const auto missing = study::missing_trainings(trainings, *options.request.trainings);
+    check_text(missing, options.text);
+    const bool needs_gpu =
+        std::any_of(missing.begin(), missing.end(), [](const auto& training) { return training.on_gpu(); });
+    const std::string gpu = needs_gpu ? study::gpu_name() : "";
+    if (needs_gpu && gpu.empty()) {
         print_error("--gpu: no NVIDIA GPU was found (nvidia-smi)");
         return not_finished;
     }
-    const study::SharedGpu sharing;
-    const int at_once = options.jobs > 0 ? options.jobs : sharing.shared() ? 7 : 4;
+    std::optional<study::SharedGpu> sharing;
+    if (needs_gpu) sharing.emplace();
+    const int at_once = options.jobs > 0    ? options.jobs
+                        : !needs_gpu        ? static_cast<int>(std::thread::hardware_concurrency())
+                        : sharing->shared() ? 7
+                                            : 4;
     Progress progress(!options.json);
     const auto result = study::run_trainings(
-        {study::trainings_of(study::requested_claims(options.request)), *options.request.trainings,
-         program_folder() / "spectra", words_of, fmt::format("{}; {}", gpu, this_machine()), at_once},
+        {trainings, *options.request.trainings, program_folder() / "spectra",
+         [&](const auto& training, const auto& stem) { return words_of(training, stem, options.text); },
+         needs_gpu ? fmt::format("{}; {}", gpu, this_machine()) : this_machine(), at_once},
         progress);
     progress.note(fmt::format("{} models trained, {} had been", result.trained, result.there));
     for (const auto& failure : result.failures) progress.warn(failure);

@@ -1,50 +1,19 @@
 #include "claims/edelta_trained.hpp"
 
+#include "claims/seeds.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
-#include <stdexcept>
+#include <functional>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 namespace spectra::claims::edelta {
 namespace {
-
-/// Mean and standard deviation over seeds.
-struct Seeds {
-    double mean = 0, spread = 0;
-};
-
-Seeds over_seeds(const std::vector<double>& values) {
-    const auto count = static_cast<double>(values.size());
-    Seeds out{std::accumulate(values.begin(), values.end(), 0.0) / count, 0};
-    for (const double value : values) out.spread += (value - out.mean) * (value - out.mean);
-    out.spread = std::sqrt(out.spread / (count - 1));
-    return out;
-}
-
-std::vector<const TrainingResult*> series(const TrainingResults& results, const std::string& name) {
-    auto out = results.of(name);
-    if (out.empty()) throw std::out_of_range(fmt::format("trainings {} are not all there", name));
-    return out;
-}
-
-Seeds value(const TrainingResults& results, const std::string& name, const std::string& which) {
-    std::vector<double> values;
-    for (const auto* const result : series(results, name)) values.push_back(result->at(which));
-    return over_seeds(values);
-}
-
-Seeds loss(const TrainingResults& results, const std::string& name) {
-    return value(results, name, "final_val_loss");
-}
-
-Number number(std::string name, const Seeds& seeds, std::optional<double> published = {}) {
-    return {std::move(name), seeds.mean, 1e-6 * std::abs(seeds.mean), published, seeds.spread};
-}
 
 /// A model of a table and the published loss.
 struct Row {
@@ -101,6 +70,23 @@ double roughness(const TrainingResult& result) {
         sum += second * second;
     }
     return std::sqrt(sum / count);
+}
+
+/// The first row of the log from which on a column stays within a tenth of its whole way of its last value.
+std::size_t converged(const std::vector<double>& column) {
+    const double last = column.back(), tenth = std::abs(last - column.front()) / 10;
+    auto row = column.size();
+    while (row > 0 && std::abs(column[row - 1] - last) <= tenth) --row;
+    return row;
+}
+
+/// The first row at which a column has made a share of its way from first to last.
+std::size_t reached(const std::vector<double>& column, double share) {
+    const double way = column.back() - column.front();
+    const auto found = std::find_if(column.begin(), column.end(), [&](double value) {
+        return way > 0 ? value - column.front() >= share * way : value - column.front() <= share * way;
+    });
+    return static_cast<std::size_t>(found - column.begin());
 }
 
 Seeds roughness(const TrainingResults& results, const std::string& name) {
@@ -371,6 +357,61 @@ Outcome wider_and_shallower(const TrainingResults& results) {
                    number("3 blocks of 184", three, 3.97e-3), number("2 blocks of 224", two, 4.01e-3)};
     const int worse = (three.mean > usual.mean ? 1 : 0) + (two.mean > usual.mean ? 1 : 0);
     out.verdict = worse == 2 ? Verdict::holds : worse == 1 ? Verdict::holds_in_part : Verdict::refuted;
+    return out;
+}
+
+Outcome reflection_by_samples(const TrainingResults& results) {
+    Outcome out;
+    std::vector<double> betas;
+    bool negative = true;
+    for (const int size : {10, 25, 50, 100, 200, 500}) {
+        out.numbers.push_back(number(fmt::format("β of DDL, {} samples", size),
+                                     value(results, fmt::format("reflection-ddl-{}", size), "beta"),
+                                     size == 500 ? std::optional(1.995) : std::nullopt));
+        betas.push_back(out.numbers.back().value);
+    }
+    for (const int size : {10, 25, 50, 100, 200, 500}) {
+        const auto name = fmt::format("reflection-jpmhc-{}", size);
+        out.numbers.push_back(number(fmt::format("cosine of JPmHC, {} samples", size),
+                                     value(results, name, "cosine"),
+                                     size == 500 ? std::optional(-0.25) : std::nullopt));
+        for (const auto* const result : series(results, name))
+            negative = negative && result->at("cosine") < 0;
+    }
+    const bool grows = std::adjacent_find(betas.begin(), betas.end(), std::greater_equal<>()) == betas.end();
+    out.verdict = grows && negative   ? Verdict::holds
+                  : grows || negative ? Verdict::holds_in_part
+                                      : Verdict::refuted;
+    return out;
+}
+
+Outcome parameters_before_alignment(const TrainingResults& results) {
+    Outcome out;
+    int literal = 0, weak = 0;  // operators of which it is so for every seed
+    for (const auto& [words, model, name, parameter] :
+         {std::tuple{"β", "DDL", "reflection-ddl-500", "beta"},
+          std::tuple{"γ", "the hybrid", "reflection-edelta-500", "gate"}}) {
+        std::vector<double> settled, half, most;
+        for (const auto* const result : series(results, name)) {
+            const auto& steps = result->column("step");
+            const auto& cosine = result->column("cosine");
+            settled.push_back(steps.at(converged(result->column(parameter))));
+            half.push_back(steps.at(reached(cosine, 0.5)));
+            most.push_back(steps.at(reached(cosine, 0.9)));
+        }
+        const auto before = [&](const std::vector<double>& later) {
+            return std::equal(settled.begin(), settled.end(), later.begin(), std::less<>());
+        };
+        literal += before(half) ? 1 : 0;
+        weak += before(most) ? 1 : 0;
+        out.numbers.push_back(
+            number(fmt::format("steps until {} of {} has converged", words, model), over_seeds(settled)));
+        out.numbers.push_back(number(
+            fmt::format("steps until the cosine of {} has made half of its way", model), over_seeds(half)));
+        out.numbers.push_back(number(fmt::format("steps until the cosine of {} has made nine tenths", model),
+                                     over_seeds(most)));
+    }
+    out.verdict = literal == 2 ? Verdict::holds : weak > 0 ? Verdict::holds_in_part : Verdict::refuted;
     return out;
 }
 

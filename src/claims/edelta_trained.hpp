@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Claims of the EΔ-MHC-Geo Transformer (arXiv:2605.06729) that rest on trainings: its tables 6, 8, 9, 12 and 18. Every
+/// Claims of the EΔ-MHC-Geo Transformer (arXiv:2605.06729) that rest on trainings: its tables 6 to 9, 12 and 18. Every
 /// number is a mean over the seeds 42, 123 and 456 with its standard deviation.
 
 #include "claims/outcome.hpp"
@@ -29,6 +29,10 @@ Outcome norm_deviations(const TrainingResults& results);
 Outcome norm_preservation(const TrainingResults& results);
 /// C97. The hybrid trains smoothly, DDL oscillates.
 Outcome smoothness(const TrainingResults& results);
+/// C99. More samples of y = −x bring β of DDL nearer to 2, and do not help JPmHC.
+Outcome reflection_by_samples(const TrainingResults& results);
+/// C100. Operators on y = −x settle their parameter before their output turns.
+Outcome parameters_before_alignment(const TrainingResults& results);
 /// C103. Near-π losses.
 Outcome near_pi_losses(const TrainingResults& results);
 /// C104. mHC cannot represent rotations by nearly π.

@@ -6,8 +6,11 @@
 #include "claims/jpmhc_mixers.hpp"
 #include "claims/jpmhc_sinkhorn.hpp"
 #include "claims/jpmhc_spectra.hpp"
+#include "claims/jpmhc_trained.hpp"
 #include "claims/mgt.hpp"
+#include "claims/mgt_trained.hpp"
 #include "claims/shc.hpp"
+#include "claims/shc_trained.hpp"
 
 #include <fmt/format.h>
 
@@ -139,7 +142,12 @@ std::vector<std::string> with(const std::vector<std::string>& tasks, const std::
 const std::vector<TrainedClaim>& trained_claims() {
     const std::vector<std::string> five{"-gpt", "-ddl-published", "-mhc", "-jpmhc", "-edelta-published"},
         causal{"-gpt", "-ddl-published", "-mhc", "-jpmhc", "-edelta-published", "-ddl", "-edelta"};
+    const std::vector<std::string> ranks = with({"text-post-ln", "text-mgt"}, {"-12", "-24", "-48", "-100"}),
+                                   connections = with(
+                                       {"text"}, {"-shc", "-bistochastic-stack", "-mhc-lite", "-gpt", "-hc"});
     static const std::vector<TrainedClaim> all{
+        {"C36", jpmhc::cost_of_mixing, with({"speed"}, {"-gpt", "-jpmhc", "-identity-stack"})},
+        {"C40", jpmhc::recursive_convergence, with({"text-recursive"}, {"-cayley", "-bistochastic"})},
         {"C88", edelta::gyroscope_losses, with({"gyroscope"}, causal)},
         {"C89", edelta::stability_losses, with({"stability"}, causal)},
         {"C90", edelta::hybrid_on_gyroscope,
@@ -155,6 +163,9 @@ const std::vector<TrainedClaim>& trained_claims() {
          with({"stability"}, {"-edelta-published", "-jpmhc", "-jpmhc-exact", "-gpt"})},
         {"C97", edelta::smoothness,
          with({"gyroscope", "stability"}, {"-edelta-published", "-ddl-published", "-gpt"})},
+        {"C99", edelta::reflection_by_samples,
+         with({"reflection-ddl", "reflection-jpmhc"}, {"-10", "-25", "-50", "-100", "-200", "-500"})},
+        {"C100", edelta::parameters_before_alignment, {"reflection-ddl-500", "reflection-edelta-500"}},
         {"C103", edelta::near_pi_losses, with({"near-pi-single", "near-pi-multi"}, causal)},
         {"C104", edelta::bistochastic_near_pi,
          with({"near-pi-single", "near-pi-multi"}, {"-bistochastic-stack", "-identity-stack"})},
@@ -166,6 +177,18 @@ const std::vector<TrainedClaim>& trained_claims() {
          with({"gyroscope"}, {"-edelta-weight-0", "-edelta-weight-0.05", "-edelta", "-edelta-weight-0.2"})},
         {"C110", edelta::wider_and_shallower,
          with({"gyroscope"}, {"-edelta", "-edelta-3x184", "-edelta-2x224"})},
+        {"C124", shc::bistochastic_similarity,
+         with({"text"}, {"-identity-stack", "-bistochastic-stack", "-mhc-lite"})},
+        {"C126", shc::sphere_similarity, with({"text"}, {"-identity-stack", "-shc"})},
+        {"C127", shc::trained_entries, with({"text"}, {"-shc", "-bistochastic-stack", "-mhc-lite"})},
+        {"C128", shc::losses, connections},
+        {"C130", shc::gradient_norms, connections},
+        {"C140", mgt::post_ln_rank, with({"text-post-ln"}, {"-12", "-24", "-48", "-100"})},
+        {"C141", mgt::mgt_rank, with({"text-mgt"}, {"-12", "-24", "-48", "-100"})},
+        {"C142", mgt::rank_decay, ranks},
+        {"C143", mgt::synergy, with({"text"}, {"-post-ln-48", "-mgt-mhc-48", "-mgt-ddl-48", "-mgt-48"})},
+        {"C144", mgt::gates_by_depth, {"text-mgt-100"}},
+        {"C145", mgt::depth_scaling, with({"text-post-ln-20m", "text-mgt-20m"}, {"-24", "-48", "-100"})},
     };
     return all;
 }

@@ -20,6 +20,10 @@ struct Training {
     std::vector<std::pair<std::string, std::string>>
         fields;          ///< {"architecture", "edelta"}, …, {"seed", "42"}
     double seconds = 0;  ///< that it takes alone on an H200, roughly
+    bool alone = false;  ///< its speed is what counts: nothing else is trained beside it
+
+    /// Whether a GPU runs it: no field says where.
+    bool on_gpu() const;
 };
 
 /// A training for each of the papers' three seeds.
@@ -28,6 +32,7 @@ struct Series {
     std::string task;
     std::vector<std::pair<std::string, std::string>> fields;  ///< all but the seed
     double seconds = 0;                                       ///< of one of them
+    bool alone = false;                                       ///< see Training
     /// The trainings: "stability-edelta-42", …
     std::vector<Training> trainings() const;
 };
@@ -35,8 +40,14 @@ struct Series {
 /// The seeds of the papers.
 inline constexpr int training_seeds[] = {42, 123, 456};
 
-/// All series, in the order in which they are run.
+/// All series.
 const std::vector<Series>& training_series();
+
+/// What trainings of task text learn, in words.
+inline constexpr std::string_view training_text_words =
+    "tiny Shakespeare, 1115394 bytes (data/tinyshakespeare/input.txt of github.com/karpathy/char-rnn)";
+/// Whether a text is that one, byte for byte as far as its length and a hash of 64 bits show.
+bool is_training_text(std::string_view text);
 
 /// What a training came to.
 struct TrainingResult {
@@ -44,9 +55,13 @@ struct TrainingResult {
     std::string machine;                   ///< that ran it
     std::string version;                   ///< of the program: "0.1.0 (61cac98)"
     std::map<std::string, double> values;  ///< "final_val_loss", "norm_deviation", "seconds", …
-    /// Columns of its log, a value per row, and final diagnostics, a value per sublayer: "val_loss", "final_gate".
+    /// Columns of its log, a value per row: "val_loss"; diagnostics of the last row, a value per sublayer: "final_gate";
+    /// and of all rows, one row after the other: "gate".
     std::map<std::string, std::vector<double>> columns;
 
+    /// Whether it ended early because its loss or gradient grew without limit. Then it has the step, "diverged_at", and
+    /// nothing else.
+    bool diverged() const { return values.contains("diverged_at"); }
     /// A value. Throws std::out_of_range with the training's name and the value's.
     double at(const std::string& value) const;
     /// A column, likewise.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <stdexcept>
 
 namespace spectra::study {
@@ -90,15 +91,17 @@ std::vector<claims::Claim> requested_claims(const ReproduceRequest& request) {
         if (std::find(names.begin(), names.end(), *request.paper) == names.end())
             refuse("`paper` " + *request.paper, "no such paper" + suggestion(*request.paper, names));
     }
+    const auto wanted = [&](const Claim& claim) {
+        return !request.paper || claim.source.paper == *request.paper;
+    };
     std::vector<Claim> out;
-    for (const auto& claim : all) {
-        const bool named = request.ids.empty() ||
-                           std::find(request.ids.begin(), request.ids.end(), claim.id) != request.ids.end();
-        if (named && (!request.paper || claim.source.paper == *request.paper)) out.push_back(claim);
+    if (request.ids.empty()) std::copy_if(all.begin(), all.end(), std::back_inserter(out), wanted);
+    for (const auto& id : request.ids) {
+        const auto has_id = [&](const Claim& claim) { return claim.id == id; };
+        const auto claim = std::find_if(all.begin(), all.end(), has_id);
+        if (claim == all.end()) refuse(id, fmt::format("no such claim; they are C1 to C{}", all.size()));
+        if (wanted(*claim) && std::none_of(out.begin(), out.end(), has_id)) out.push_back(*claim);
     }
-    for (const auto& id : request.ids)
-        if (std::none_of(all.begin(), all.end(), [&](const Claim& claim) { return claim.id == id; }))
-            refuse(id, fmt::format("no such claim; they are C1 to C{}", all.size()));
     return out;
 }
 

@@ -26,7 +26,7 @@ struct ReproduceRequest {
     std::string machine;  ///< to be recorded with numbers, in words
 };
 
-/// The ledger of the request, restricted to what it names. Throws std::invalid_argument for an unknown claim or paper.
+/// The ledger of the request, restricted to what it names and in the order in which it does. Throws std::invalid_argument for an unknown claim or paper.
 std::vector<claims::Claim> requested_claims(const ReproduceRequest& request);
 
 /// Computes the quick claims again, checks that the stored results of the others are whole and made by a known version,

@@ -5,23 +5,28 @@
 #include "base/refuse.hpp"
 #include "claims/registry.hpp"
 #include "h5/file.hpp"
+#include "study/version.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <thread>
 
 namespace spectra::study {
 namespace {
 
 using claims::Training;
+using claims::TrainingResult;
 namespace fs = std::filesystem;
 
 constexpr double longest_training = 4 * 3600;  // seconds
@@ -40,6 +45,18 @@ std::string last_line(std::string_view text) {
     while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
     const auto end_of_line_before = text.rfind('\n');
     return std::string(end_of_line_before == text.npos ? text : text.substr(end_of_line_before + 1));
+}
+
+/// The step at which a training diverged, from what it printed (train::Diverged).
+std::optional<double> diverged_at(const std::string& output) {
+    constexpr std::string_view words = "training diverged at step ";
+    const auto found = output.find(words);
+    int step = 0;
+    if (found == output.npos ||
+        std::from_chars(output.data() + found + words.size(), output.data() + output.size(), step).ec !=
+            std::errc{})
+        return {};
+    return step;
 }
 
 /// The threads of a run of trainings, and what they share.
@@ -96,15 +113,23 @@ private:
         const auto log = stem.string() + ".h5";
         const auto result =
             run_program(request_.program, request_.arguments(training, stem), longest_training, &stop_);
-        if (result.status != 0)
+        const auto diverged = result.status != 0 ? diverged_at(result.output) : std::nullopt;
+        if (result.status != 0 && !diverged)
             return fmt::format("ended with {}: {}", result.status, last_line(result.output));
         {
             const std::lock_guard lock(reading_);
+            const auto found = diverged
+                                   ? TrainingResult{training.name,
+                                                    request_.machine,
+                                                    fmt::format("{} ({})", version::number, version::git),
+                                                    {{"diverged_at", *diverged}},
+                                                    {}}
+                                   : training_result(log, training.name, request_.machine);
             AtomicFile file(result_file(request_.folder, training.name));
-            file.write(claims::to_json(training_result(log, training.name, request_.machine)));
+            file.write(claims::to_json(found));
             file.commit();
         }
-        for (const char* const ending : {".h5", ".ckpt", ".csv"}) {
+        for (const char* const ending : {".h5", ".ckpt", ".ckpt.previous", ".csv"}) {
             std::error_code none;
             fs::remove(stem.string() + ending, none);
         }
@@ -135,15 +160,17 @@ bool control(const std::string& command) {
 }  // namespace
 
 std::vector<Training> trainings_of(const std::vector<claims::Claim>& ledger) {
-    std::set<std::string> wanted;
-    for (const auto& trained : claims::trained_claims())
-        if (std::any_of(ledger.begin(), ledger.end(),
-                        [&](const auto& claim) { return claim.id == trained.id; }))
-            wanted.insert(trained.series.begin(), trained.series.end());
+    std::vector<std::string> wanted;
+    for (const auto& claim : ledger)
+        for (const auto& trained : claims::trained_claims())
+            if (trained.id == claim.id)
+                wanted.insert(wanted.end(), trained.series.begin(), trained.series.end());
+    std::set<std::string> taken;
     std::vector<Training> out;
-    for (const auto& series : claims::training_series())
-        if (wanted.contains(series.name))
-            for (auto& training : series.trainings()) out.push_back(std::move(training));
+    for (const auto& name : wanted)
+        for (const auto& series : claims::training_series())
+            if (series.name == name && taken.insert(name).second)
+                for (auto& training : series.trainings()) out.push_back(std::move(training));
     return out;
 }
 
@@ -154,7 +181,8 @@ std::string gpu_name() {
         // "GPU 0: NVIDIA H200 (UUID: GPU-…)", a line per GPU
         const auto [status, output] = run_program(*program, {"-L"}, 30);
         const auto begin = output.find(": "), end = output.find(" (UUID");
-        return status == 0 && begin < end && end != output.npos ? output.substr(begin + 2, end - begin - 2) : "";
+        return status == 0 && begin < end && end != output.npos ? output.substr(begin + 2, end - begin - 2)
+                                                                : "";
     } catch (const std::runtime_error&) {
         return "";
     }
@@ -174,15 +202,22 @@ TrainingsDone run_trainings(const TrainingsRequest& request, Observer& observer)
     auto queue = missing_trainings(request.trainings, request.folder);
     TrainingsDone out;
     out.there = static_cast<int>(request.trainings.size() - queue.size());
-    const int threads = std::min(request.at_once, static_cast<int>(queue.size()));
-    observer.stage(fmt::format("training {} models, {} at a time", queue.size(), threads));
-    Crew crew(request, std::move(queue), observer.stop());
-    std::vector<std::thread> workers;
-    for (int k = 0; k < threads; ++k) workers.emplace_back([&crew] { crew.work(); });
-    crew.follow(threads, observer);
-    for (auto& worker : workers) worker.join();
-    out.trained = crew.done();
-    out.failures = crew.failures();
+    const auto alone =
+        std::stable_partition(queue.begin(), queue.end(), [](const auto& t) { return !t.alone; });
+    const auto run = [&](std::vector<Training> part, int at_once) {
+        if (part.empty() || !out.failures.empty() || observer.stopped()) return;
+        const int threads = std::min(at_once, static_cast<int>(part.size()));
+        observer.stage(fmt::format("training {} models, {} at a time", part.size(), threads));
+        Crew crew(request, std::move(part), observer.stop());
+        std::vector<std::thread> workers;
+        for (int k = 0; k < threads; ++k) workers.emplace_back([&crew] { crew.work(); });
+        crew.follow(threads, observer);
+        for (auto& worker : workers) worker.join();
+        out.trained += crew.done();
+        out.failures = crew.failures();
+    };
+    run({queue.begin(), alone}, request.at_once);
+    run({alone, queue.end()}, 1);
     out.stopped = observer.stopped();
     return out;
 }
@@ -203,15 +238,20 @@ claims::TrainingResult training_result(const fs::path& log, const std::string& n
         if (const auto path = std::string("training/") + column; file.is_dataset(path))
             for (const double value : file.read_doubles(path, shape))
                 out.columns[column].push_back(rounded(value));
-    for (const char* const diagnostic : {"gate", "beta"}) {
-        const auto path = std::string("training/diagnostics/") + diagnostic;
-        if (!file.is_dataset(path)) continue;
+    const auto take = [&](const std::string& diagnostic, bool all_rows) {
+        const auto path = "training/diagnostics/" + diagnostic;
+        if (!file.is_dataset(path)) return;
         const auto all = file.read_doubles(path, shape);
-        if (shape.size() != 2 || shape[0] == 0) continue;
-        auto& last = out.columns[std::string("final_") + diagnostic];
-        for (std::size_t k = 0; k < shape[1]; ++k)
-            last.push_back(rounded(all[(shape[0] - 1) * shape[1] + k]));
-    }
+        if (shape.size() != 2 || shape[0] == 0) return;
+        const auto begin = all_rows ? 0 : (shape[0] - 1) * shape[1];
+        auto& column = out.columns[all_rows ? diagnostic : "final_" + diagnostic];
+        for (std::size_t k = begin; k < all.size(); ++k) column.push_back(rounded(all[k]));
+    };
+    for (const char* const diagnostic : {"gate", "beta", "beta_negative", "sequence_rank", "row_sum_defect",
+                                         "column_sum_defect", "negative_share", "fractional_share"})
+        take(diagnostic, false);
+    for (const char* const diagnostic : {"cosine", "gate", "beta", "stream_cosine", "stream_cosine_mixed"})
+        take(diagnostic, true);
     return out;
 }
 

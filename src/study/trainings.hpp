@@ -37,7 +37,7 @@ struct TrainingsDone {
     bool stopped = false;               ///< by the observer
 };
 
-/// All trainings that these claims rest on, in the order in which they are run.
+/// All trainings that these claims rest on, in the order in which they are run: that of the claims.
 std::vector<claims::Training> trainings_of(const std::vector<claims::Claim>& ledger);
 
 /// "NVIDIA H200", or empty if there is none.
@@ -47,8 +47,8 @@ std::string gpu_name();
 std::vector<claims::Training> missing_trainings(const std::vector<claims::Training>& wanted,
                                                 const std::filesystem::path& folder);
 
-/// Runs what is missing. A result counts once it is written: whatever ends this, a later call goes on. No further training
-/// is started after one has failed.
+/// Runs what is missing, and at the end, one after the other, what must be alone on the machine. A result counts once it is written: whatever ends this, a later call goes on. No further training
+/// is started after one has failed. One that diverged has not failed: that is its result.
 TrainingsDone run_trainings(const TrainingsRequest& request, Observer& observer);
 
 /// The result of a training from its log, STEM.h5. Throws std::invalid_argument if it is no finished training.

@@ -43,7 +43,10 @@ void add_mixer(Table& table, const Tensor& matrix) {
     table.add("row_maximum_median", quantiles[1].item<double>());
     table.add("row_maximum_90", quantiles[2].item<double>());
     const auto diagonal = places.eq(torch::arange(n, places.options())).all(-1);
-    table.add("diagonal_share", diagonal.to(torch::kDouble).mean().item<double>());
+    const auto share = [](const Tensor& which) { return which.to(torch::kDouble).mean().item<double>(); };
+    table.add("diagonal_share", share(diagonal));
+    table.add("negative_share", share(a.lt(-0.01)));
+    table.add("fractional_share", share(torch::minimum(a.abs(), (a - 1).abs()).gt(0.05)));
 }
 
 /// The product of the mixers so far, token by token.

@@ -17,6 +17,8 @@ namespace spectra::train {
 ///   identity_distance                   ‖A − I‖_F / √n
 ///   row_maximum_10, _median, _90        quantiles of the largest entry of a row of A, over rows and tokens
 ///   diagonal_share                      share of A with the largest entry of every row on the diagonal
+///   negative_share                      share of entries of A below −0.01
+///   fractional_share                    share of entries of A farther than 0.05 from both 0 and 1
 ///   composite_row_sum, _column_sum      largest |sum| of a row or column of the product of all A so far
 ///   gate, beta, …                       if the mixer has them
 ///   beta_variance, beta_negative        variance of β, and the share below 0, over inputs and channels

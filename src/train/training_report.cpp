@@ -200,6 +200,7 @@ void write_training_file(const TrainingReport& r, const std::filesystem::path& p
     attribute("batch", static_cast<std::int64_t>(r.batch));
     attribute("seconds", r.result.seconds);
     attribute("evaluation_seconds", r.result.evaluation_seconds);
+    attribute("steps_per_second", r.result.steps_per_second);
     attribute("final_val_loss", r.result.final_val_loss);
     for (const auto& [name, value] : r.result.measures) attribute(name, value);
     for (const auto& [name, value] : named_baselines(r.baselines)) attribute("baseline_" + name, value);

@@ -108,6 +108,26 @@ TEST_F(Reproduce, RefusesWhatThereIsNot) {
     EXPECT_EQ(run({"--claims", "none"}).status, 2);
 }
 
+TEST_F(Reproduce, KeepsTheOrderOfTheCommandLine) {
+    const auto object = json::parse(run({"C64", "C9", "C64", "--json"}).out);
+    ASSERT_EQ(object.at("claims").size(), 2U);
+    EXPECT_EQ(object.at("claims").at(0).at("id"), "C64");
+    EXPECT_EQ(object.at("claims").at(1).at("id"), "C9");
+}
+
+TEST_F(Reproduce, TrainsOnItsOwnTextAlone) {
+    auto result = run({"--gpu", "C93", "C140"});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_NE(result.err.find("--text FILE is required: text-post-ln-12-42 learns tiny Shakespeare"),
+              std::string::npos)
+        << result.err;
+    std::ofstream(folder_.path() / "other.txt") << "What's in a name?";
+    result = run({"--gpu", "C140", "--text", "other.txt"});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_NE(result.err.find("other.txt: must be tiny Shakespeare"), std::string::npos) << result.err;
+    EXPECT_FALSE(fs::exists(folder_.path() / "spectra-trainings")) << "nothing was started";
+}
+
 TEST_F(Reproduce, WritesTheDocument) {
     const auto result = run({"--markdown"});
     EXPECT_EQ(result.status, 0);

@@ -2,10 +2,13 @@
 
 #include "claims/edelta_trained.hpp"
 #include "claims/registry.hpp"
+#include "claims/seeds.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
 #include <set>
 
 namespace spectra::claims {
@@ -38,14 +41,19 @@ TEST(Trainings, HaveDifferentNamesAndServeAClaim) {
 }
 
 TEST(Trainings, StoredResultsAreOfKnownTrainings) {
-    std::set<std::string> names;
+    std::map<std::string, double> steps;
     for (const auto& series : training_series())
-        for (const auto& training : series.trainings()) names.insert(training.name);
+        for (const auto& training : series.trainings()) {
+            steps[training.name] = 2000;
+            for (const auto& [field, value] : training.fields)
+                if (field == "steps") steps[training.name] = std::stod(value);
+        }
     for (const auto& result : stored_trainings().all()) {
-        EXPECT_TRUE(names.contains(result.name)) << result.name;
-        EXPECT_EQ(result.at("steps"), 2000) << result.name;
+        ASSERT_TRUE(steps.contains(result.name)) << result.name;
         EXPECT_TRUE(known_version(result.version, "0.1.0")) << result.name << ": " << result.version;
         EXPECT_FALSE(result.machine.empty());
+        if (result.diverged()) continue;
+        EXPECT_EQ(result.at("steps"), steps.at(result.name)) << result.name;
     }
 }
 
@@ -116,6 +124,76 @@ TEST(TrainedClaims, RoughnessIsThatOfTheSecondHalf) {
     EXPECT_NEAR(outcome.numbers[0].value, 0.04, 1e-9)
         << "second differences of ± z are ± 4z; the slope drops out";
     EXPECT_NEAR(outcome.numbers[1].value, 0.4, 1e-9);
+}
+
+TEST(TrainedClaims, ReflectionNeedsMonotoneBetaAndNegativeCosines) {
+    std::vector<TrainingResult> all;
+    double beta = 1.5;
+    for (const char* const size : {"-10", "-25", "-50", "-100", "-200", "-500"}) {
+        add(all, std::string("reflection-ddl") + size, 1, {{"beta", beta += 0.05}});
+        add(all, std::string("reflection-jpmhc") + size, 1, {{"cosine", -0.2}});
+    }
+    const auto verdict = [&] { return edelta::reflection_by_samples(TrainingResults(all)).verdict; };
+    EXPECT_EQ(verdict(), Verdict::holds);
+    all.back().values["cosine"] = 0.01;
+    EXPECT_EQ(verdict(), Verdict::holds_in_part) << "one of 18 trainings is positive";
+    for (auto& result : all)
+        if (result.name.starts_with("reflection-ddl-25-")) result.values["beta"] = 1.55;
+    EXPECT_EQ(verdict(), Verdict::refuted) << "β at 25 samples is that at 10";
+    all.back().values["cosine"] = -0.01;
+    EXPECT_EQ(verdict(), Verdict::holds_in_part);
+}
+
+TEST(TrainedClaims, ParametersConvergeBeforeOrAfterTheCosine) {
+    std::vector<TrainingResult> all;
+    add(all, "reflection-ddl-500", 1);
+    add(all, "reflection-edelta-500", 1);
+    const auto set = [&](const std::string& column, const std::vector<double>& values) {
+        for (auto& result : all) result.columns[column] = values;
+    };
+    const auto verdict = [&] { return edelta::parameters_before_alignment(TrainingResults(all)).verdict; };
+    set("step", {0, 20, 40, 60, 80});
+    set("beta", {1, 1.95, 2, 2, 2});
+    set("gate", {0.2, 0.06, 0.05, 0.05, 0.05});
+    set("cosine", {-1, -0.9, 0.2, 0.85, 0.95});
+    EXPECT_EQ(verdict(), Verdict::holds) << "converged at 20; half of the cosine's way at 40";
+    set("gate", {0.2, 0.06, 0.1, 0.05, 0.05});
+    EXPECT_EQ(verdict(), Verdict::holds_in_part)
+        << "γ leaves again: converged at 60, where nine tenths are made";
+    const auto outcome = edelta::parameters_before_alignment(TrainingResults(all));
+    EXPECT_EQ(outcome.numbers[0].value, 20);
+    EXPECT_EQ(outcome.numbers[1].value, 40);
+    EXPECT_EQ(outcome.numbers[2].value, 60);
+    EXPECT_EQ(outcome.numbers[3].value, 60);
+    set("beta", {1, 1.2, 1.5, 1.8, 2});
+    EXPECT_EQ(verdict(), Verdict::refuted) << "converged at the last row";
+}
+
+TEST(Seeds, MeansDifferClearlyByTwoStandardErrors) {
+    const auto a = over_seeds({1, 2, 3});  // mean 2, standard error 1/√3
+    EXPECT_EQ(a.mean, 2);
+    EXPECT_EQ(a.spread, 1);
+    const double limit = 2 * std::sqrt(2.0 / 3);
+    EXPECT_FALSE(clearly_below(a, over_seeds({1 + 0.99 * limit, 2 + 0.99 * limit, 3 + 0.99 * limit})));
+    EXPECT_TRUE(clearly_below(a, over_seeds({1 + 1.01 * limit, 2 + 1.01 * limit, 3 + 1.01 * limit})));
+    std::vector<TrainingResult> all;
+    add(all, "x", 1);
+    all[1].values = {{"diverged_at", 7}};
+    EXPECT_TRUE(clearly_below(a, loss(TrainingResults(all), "x")))
+        << "a training that diverged has no finite loss";
+    EXPECT_EQ(diverged(TrainingResults(all), {"x"}), 1);
+}
+
+TEST(Trainings, TextIsThatOneAlone) {
+    EXPECT_FALSE(is_training_text(""));
+    EXPECT_FALSE(is_training_text(std::string(1115394, 'x')));
+}
+
+TEST(Trainings, NoneIsEstimatedAtMuchMoreThanThreeMinutes) {
+    for (const auto& series : training_series()) {
+        EXPECT_GT(series.seconds, 0) << series.name;
+        EXPECT_LE(series.seconds, 210) << series.name;
+    }
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <mutex>
 #include <thread>
 
 namespace spectra::study {
@@ -29,6 +31,7 @@ protected:
         file.make_group("training/diagnostics");
         const std::vector<double> gates{0.1, 0.2, 0.3, 0.4};
         file.write("training/diagnostics/gate", gates, {2, 2});
+        file.write("training/diagnostics/beta_negative", gates, {2, 2});
         file.close();
     }
 
@@ -43,7 +46,7 @@ protected:
         out.arguments = [this, before](const claims::Training& training, const fs::path& stem) {
             return std::vector<std::string>{
                 "-c",
-                before + "; echo x >> \"$1\"; cp \"$2\" \"$3.h5\"; touch \"$3.ckpt\"",
+                before + "; echo x >> \"$1\"; cp \"$2\" \"$3.h5\"; touch \"$3.ckpt\" \"$3.ckpt.previous\"",
                 "sh",
                 (folder_.path() / ("calls-" + training.name)).string(),
                 (folder_.path() / "log.h5").string(),
@@ -72,6 +75,8 @@ TEST_F(Trainings, AreRunOnceAndLeaveTheirResultsAlone) {
     EXPECT_EQ(results.all()[0].at("parameters"), 1935328);
     EXPECT_EQ(results.all()[0].version, "0.1.0 (abc)");
     EXPECT_EQ(results.all()[0].column("final_gate"), (std::vector<double>{0.3, 0.4}));
+    EXPECT_EQ(results.all()[0].column("gate"), (std::vector<double>{0.1, 0.2, 0.3, 0.4})) << "row by row";
+    EXPECT_EQ(results.all()[0].column("final_beta_negative"), (std::vector<double>{0.3, 0.4}));
     EXPECT_EQ(std::distance(fs::directory_iterator(asked.folder), {}), 3) << "logs and checkpoints are gone";
     fs::remove(asked.folder / (asked.trainings[1].name + ".json"));
     done = run_trainings(asked, observer_);
@@ -88,6 +93,41 @@ TEST_F(Trainings, NoneIsStartedAfterAFailure) {
     EXPECT_EQ(done.trained, 0);
     ASSERT_EQ(done.failures.size(), 1U);
     EXPECT_EQ(done.failures[0], asked.trainings[0].name + ": ended with 3: out of memory");
+}
+
+TEST_F(Trainings, ThatMustBeAloneAreRunAloneAtTheEnd) {
+    auto asked = request("true");
+    asked.trainings[0].alone = asked.trainings[1].alone = true;
+    asked.at_once = 3;
+    const auto arguments = asked.arguments;
+    std::mutex mutex;
+    std::vector<std::string> started;
+    asked.arguments = [&](const claims::Training& training, const fs::path& stem) {
+        const std::lock_guard lock(mutex);
+        started.push_back(training.name);
+        // Every training that was started before this one has its result.
+        for (const auto& name : started) {
+            const bool done = fs::exists(asked.folder / (name + ".json"));
+            EXPECT_TRUE(done || name == training.name || !training.alone)
+                << name << " beside " << training.name;
+        }
+        return arguments(training, stem);
+    };
+    EXPECT_EQ(run_trainings(asked, observer_).trained, 3);
+    EXPECT_EQ(started, (std::vector<std::string>{"test-456", "test-42", "test-123"}));
+}
+
+TEST_F(Trainings, ThatDivergeAreResults) {
+    const auto asked = request(
+        "echo 'spectra: training diverged at step 37: loss nan, gradient norm nan; block 3' >&2; exit 3");
+    const auto done = run_trainings(asked, observer_);
+    EXPECT_EQ(done.trained, 3);
+    EXPECT_TRUE(done.failures.empty());
+    const auto results = claims::read_trainings(asked.folder);
+    ASSERT_EQ(results.all().size(), 3U);
+    EXPECT_TRUE(results.all()[0].diverged());
+    EXPECT_EQ(results.all()[0].at("diverged_at"), 37);
+    EXPECT_TRUE(claims::known_version(results.all()[0].version, "0.1.0")) << results.all()[0].version;
 }
 
 TEST_F(Trainings, ALogThatIsNotFinishedIsNoResult) {
@@ -127,6 +167,24 @@ TEST(TrainingsOf, ClaimsAreRunOnce) {
     const auto both = trainings_of({first, second, other});
     EXPECT_EQ(both.size(), 18U) << "mHC, bistochastic stack, GPT; hybrid, JPmHC by two maps, and GPT again";
     EXPECT_TRUE(trainings_of({other}).empty());
+    EXPECT_EQ(both.front().name, "stability-mhc-42");
+    EXPECT_EQ(trainings_of({second, first}).front().name, "stability-edelta-published-42")
+        << "those of the claim that is named first";
+}
+
+TEST(TrainingsOf, AClaimOnATextIsItsSeriesAndSeeds) {
+    claims::Claim claim;
+    claim.id = "C140";
+    const auto all = trainings_of({claim});
+    ASSERT_EQ(all.size(), 12U) << "four depths, three seeds";
+    EXPECT_EQ(all.back().name, "text-post-ln-100-456");
+    EXPECT_EQ(all.back().task, "text");
+    EXPECT_TRUE(all.back().on_gpu());
+    const std::pair<std::string, std::string> layers{"layers", "100"}, seed{"seed", "456"};
+    EXPECT_NE(std::find(all.back().fields.begin(), all.back().fields.end(), layers), all.back().fields.end());
+    EXPECT_EQ(all.back().fields.back(), seed);
+    claim.id = "C99";
+    for (const auto& training : trainings_of({claim})) EXPECT_FALSE(training.on_gpu());
 }
 
 }  // namespace

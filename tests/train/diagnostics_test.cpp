@@ -79,14 +79,18 @@ TEST(Diagnostics, MixersAreThoseOfPlainLoops) {
         model.embed(x), [&](Connection& connection, const torch::Tensor& before, const torch::Tensor& after) {
             const auto matrices = connection.mixing(before).matrix.to(torch::kDouble).flatten(0, 1);
             std::vector<double> maxima;
-            double dominant = 0, rows = 0, columns = 0, cosine = 0;
+            double dominant = 0, rows = 0, columns = 0, cosine = 0, negative = 0, fractional = 0;
             for (int64_t t = 0; t < 12; ++t) {
                 const auto a = matrices[t];
                 bool diagonal = true;
                 for (int64_t i = 0; i < 4; ++i) {
                     maxima.push_back(a[i].max().item<double>());
-                    for (int64_t j = 0; j < 4; ++j)
-                        diagonal = diagonal && a[i][i].item<double>() >= a[i][j].item<double>();
+                    for (int64_t j = 0; j < 4; ++j) {
+                        const double entry = a[i][j].item<double>();
+                        diagonal = diagonal && a[i][i].item<double>() >= entry;
+                        negative += entry < -0.01 ? 1.0 / (12 * 16) : 0.0;
+                        fractional += std::abs(entry) > 0.05 && std::abs(entry - 1) > 0.05 ? 1.0 / (12 * 16) : 0.0;
+                    }
                 }
                 dominant += diagonal ? 1.0 / 12 : 0.0;
                 auto& product = products[static_cast<std::size_t>(t)];
@@ -114,6 +118,8 @@ TEST(Diagnostics, MixersAreThoseOfPlainLoops) {
             EXPECT_NEAR(named(all, "row_maximum_median")[sublayer], quantile(0.5), 1e-12);
             EXPECT_NEAR(named(all, "row_maximum_90")[sublayer], quantile(0.9), 1e-12);
             EXPECT_NEAR(named(all, "diagonal_share")[sublayer], dominant, 1e-12);
+            EXPECT_NEAR(named(all, "negative_share")[sublayer], negative, 1e-12);
+            EXPECT_NEAR(named(all, "fractional_share")[sublayer], fractional, 1e-12);
             EXPECT_NEAR(named(all, "composite_row_sum")[sublayer], rows, 1e-12 * rows);
             EXPECT_NEAR(named(all, "composite_column_sum")[sublayer], columns, 1e-12 * columns);
             EXPECT_NEAR(named(all, "stream_cosine_mixed")[sublayer], cosine, 1e-5);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "h5/file.hpp"
 #include "support/needs_program.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
@@ -189,6 +190,9 @@ TEST_F(TrainProgram, ValidatesOnAsManySequencesAsAskedFor) {
     const auto object = json::parse(first.out);
     EXPECT_GT(object["evaluation_seconds"], 0);
     EXPECT_LT(object["evaluation_seconds"], object["seconds"]);
+    const auto rate = h5::File::open_read(folder_.path() / "run.h5").double_attribute("training", "steps_per_second");
+    ASSERT_TRUE(rate.has_value());
+    EXPECT_DOUBLE_EQ(*rate, object["steps_per_second"].get<double>());
     const auto all = run(small({"--out", "run", "--plot", "none", "--resume"}));
     EXPECT_EQ(all.status, 2) << all.err;
     EXPECT_NE(all.err.find("different run: validation_samples 5 there, not given here"), std::string::npos) << all.err;
