@@ -3,6 +3,7 @@
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <iterator>
@@ -95,6 +96,23 @@ TEST(AtomicFile, TemporaryFilesCanBeRemovedWhereTheProgramIsEnded) {
     };
     EXPECT_EXIT(ended(), ::testing::ExitedWithCode(7), "");
     EXPECT_EQ(folder.entries(), 0u);
+}
+
+TEST(AtomicFile, LeftoversOfProcessesThatAreGoneAreRemoved) {
+    const TemporaryFolder folder;
+    const pid_t gone = fork();
+    if (gone == 0) _exit(0);
+    waitpid(gone, nullptr, 0);
+    const auto leftover = "-" + std::to_string(gone) + "-0";
+    folder.write(".a.tmp" + leftover, "half");
+    const AtomicFile living(folder.path() / "a");
+    for (const std::string& other : {".b.tmp" + leftover, ".a.tmp" + leftover + "x", std::string(".a.tmp-1-0")})
+        folder.write(other, "other");
+    EXPECT_EQ(folder.entries(), 5u);
+    remove_leftovers(folder.path() / "a");
+    EXPECT_EQ(folder.entries(), 4u);
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / (".a.tmp" + leftover)));
+    remove_leftovers(folder.path() / "none" / "a");  // no such folder
 }
 
 }  // namespace

@@ -492,7 +492,7 @@ TEST_P(Invariance, LeavesTheLaw) {
 
 // ctest -C Full -L full
 TEST_P(Invariance, DISABLED_LeavesTheLawOfManyNetworks) {
-    expect_on(10'000);
+    expect_on(3000);
 }
 
 TEST_P(Invariance, IsNoticedIfMisstated) {
