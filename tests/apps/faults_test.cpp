@@ -52,6 +52,11 @@ std::set<std::string> files_of(const fs::path& folder, bool with_hidden = false)
     return names;
 }
 
+/// A training's state, or the one before it.
+bool is_checkpoint(const std::string& name) {
+    return name.find(".ckpt") != name.npos;
+}
+
 /// Reads all of a group; throws where it cannot.
 void read_all(const h5::File& file, const std::string& group) {
     for (const auto& name : file.children(group)) {
@@ -85,7 +90,7 @@ void expect_whole(const fs::path& folder) {
             EXPECT_TRUE(ends_in("IEND")) << name;
         } else {
             EXPECT_FALSE(text.empty()) << name;
-            EXPECT_TRUE(name.ends_with(".ckpt") || text.ends_with('\n')) << name;
+            EXPECT_TRUE(is_checkpoint(name) || text.ends_with('\n')) << name;
         }
     }
 }
@@ -96,14 +101,13 @@ void expect_same_folder(const fs::path& one, const fs::path& other) {
     ASSERT_EQ(names, files_of(other, true)) << "nothing is missing, and nothing is left behind";
     for (const auto& name : names) {
         SCOPED_TRACE(name);
-        if (name.ends_with(".ckpt")) continue;  // what it holds is in the result file
+        if (is_checkpoint(name)) continue;  // what it holds is in the result file
         if (!name.ends_with(".h5")) {
             EXPECT_EQ(content(one / name), content(other / name));
             continue;
         }
         const auto a = h5::File::open_read(one / name), b = h5::File::open_read(other / name);
-        testing::expect_same(a, "", b, "",
-                             {"created", "seconds", "command", "seconds_per_step", "steps_per_second"});
+        testing::expect_same(a, "", b, "", {"created", "seconds", "command", "evaluation_seconds"});
         if (!a.exists("summary")) continue;
         for (const auto& column : a.columns("summary")) {
             if (column == "name" || column == "mixer" || column == "branch" || column == "activation")
@@ -205,7 +209,8 @@ protected:
         expect_whole(whole.path());
         std::mt19937 random(11);
         int kills = 0;
-        for (int attempt = 0; attempt < count; ++attempt) {
+        // A run may end before its moment has come, where the machine has become faster.
+        for (int attempt = 0; kills < count && attempt < 3 * count; ++attempt) {
             SCOPED_TRACE("attempt " + std::to_string(attempt));
             const TemporaryFolder folder;
             long before = 0;
@@ -222,9 +227,9 @@ protected:
             const auto last = run(command.words, folder.path());
             EXPECT_EQ(last.status, uninterrupted.status) << last.err;
             expect_same_folder(whole.path(), folder.path());
-            if (HasFatalFailure()) return;
+            if (HasFailure()) return;
         }
-        EXPECT_GE(kills, std::min(count, 1));
+        EXPECT_GE(kills, count);
         RecordProperty("kills", kills);
     }
 };
@@ -235,7 +240,7 @@ TEST_P(Killed, IsAsIfNeverKilled) {
 
 // ctest -C Full -L full
 TEST_P(Killed, DISABLED_IsAsIfNeverKilledAtAHundredMoments) {
-    at_random_moments(50);  // twice each
+    at_random_moments(100);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Killed, ::testing::ValuesIn(commands()),
@@ -380,8 +385,8 @@ TEST(Faults, MemoryLimitsOfTenSizes) {
 
 TEST(Faults, ASimulationLargerThanTheMemoryLimitIsRefused) {
     const TemporaryFolder folder;
-    const auto result = run_limited(1'500'000,
-                                    {"--mixer", "cayley", "--depth", "3", "--width", "5000", "--samples", "1",
+    const auto result = run_limited(1'000'000,
+                                    {"--mixer", "cayley", "--depth", "3", "--width", "1000", "--samples", "1",
                                      "--method", "dense", "--theory", "none", "--plot", "none", "--out", "a"},
                                     folder.path());
     EXPECT_EQ(result.status, 2) << result.err;
