@@ -11,9 +11,13 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <ostream>
 #include <random>
 #include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 /// What is promised where things go wrong (docs/reliability.md): runs that are killed at any moment, and disks, memory and
 /// programs that fail.
@@ -144,22 +148,26 @@ long finished_networks(const fs::path& folder) {
 }
 
 std::vector<Command> commands() {
+    const auto words = [](const std::string& line) {
+        std::istringstream in(line);
+        return Words(std::istream_iterator<std::string>(in), {});
+    };
     return {
         {"Analysis",
-         {"--mixer", "bistochastic", "--depth", "6", "--width", "10", "--samples", "600", "--plot", "svg",
-          "--checkpoint", "0.02", "--resume", "--out", "a"},
+         words(
+             "--mixer bistochastic --depth 6 --width 10 --samples 600 --plot svg --checkpoint 0.02 --resume --out a"),
          [](const fs::path& folder) {
              if (!fs::exists(folder / "a.h5")) return 0L;
              const auto file = h5::File::open_read(folder / "a.h5");
              return static_cast<long>(file.integer_attribute("montecarlo", "samples").value_or(0));
          }},
         {"Compare",
-         {"compare", "--mixers", "bistochastic,cayley", "--depths", "2,5", "--width", "5", "--samples", "20",
-          "--plot", "svg", "--out", "grid"},
+         words(
+             "compare --mixers bistochastic,cayley --depths 2,5 --width 5 --samples 20 --plot svg --out grid"),
          finished_networks},
         {"Sweep",
-         {"sweep", "--mixers", "bistochastic,cayley", "--depths", "3,6", "--seeds", "1:2", "--width", "5",
-          "--samples", "20", "--out", "grid"},
+         words(
+             "sweep --mixers bistochastic,cayley --depths 3,6 --seeds 1:2 --width 5 --samples 20 --out grid"),
          finished_networks},
         {"Validate",
          {"validate", SPECTRA_DATA_DIR "/layouts/edelta_mhc.pt", "--plot", "svg", "--out", "v"},
@@ -168,31 +176,10 @@ std::vector<Command> commands() {
          {"reproduce", "C9", "C13", "C64", "--claims", SPECTRA_DATA_DIR "/claims", "--record", "."},
          [](const fs::path& folder) { return static_cast<long>(files_of(folder).size()); }},
         {"Train",
-         {"train",
-          "near-pi-single",
-          "--architecture",
-          "jpmhc",
-          "--layers",
-          "1",
-          "--channels",
-          "16",
-          "--samples",
-          "16",
-          "--steps",
-          "20",
-          "--batch",
-          "4",
-          "--log-every",
-          "5",
-          "--threads",
-          "1",
-          "--plot",
-          "svg",
-          "--resume",
-          "--out",
-          "t"},
-         [](const fs::path& folder) { return there(folder / "t.ckpt") + there(folder / "t.h5"); },
-         true},
+         words(
+             "train copy --layers 1 --channels 16 --samples 16 --steps 6 --batch 4 --log-every 3 --threads 1 --plot svg "
+             "--resume --out t"),
+         [](const fs::path& folder) { return there(folder / "t.ckpt") + there(folder / "t.h5"); }, true},
     };
 }
 
