@@ -36,8 +36,11 @@ void forget(const char* name) {
     }
 }
 
+/// Temporary names of a destination begin so. A process number means something on its own machine only.
 std::string stem_of(const std::filesystem::path& destination) {
-    return "." + destination.filename().string() + ".tmp-";
+    std::array<char, 65> host{};
+    ::gethostname(host.data(), host.size() - 1);
+    return "." + destination.filename().string() + ".tmp-" + host.data() + "-";
 }
 
 }  // namespace
