@@ -22,10 +22,6 @@ SingleThreadedBlas::~SingleThreadedBlas() {
     if (before_ > 1) openblas_set_num_threads(before_);
 }
 
-int blas_threads() {
-    return openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1;
-}
-
 void use_blas_threads(int count) {
     if (openblas_set_num_threads != nullptr) openblas_set_num_threads(count);
 }

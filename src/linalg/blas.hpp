@@ -15,9 +15,6 @@ private:
     int before_ = 0;
 };
 
-/// Number of threads that OpenBLAS uses now; 1 for other BLAS libraries.
-int blas_threads();
-
 /// Number of threads that OpenBLAS uses from now on. Other BLAS libraries are not affected.
 void use_blas_threads(int count);
 

@@ -1,6 +1,6 @@
 #include "study/memory.hpp"
 
-#include "linalg/blas.hpp"
+#include "linalg/blas_library.hpp"
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -43,7 +43,7 @@ std::size_t stack_size() {
 
 /// What the threads of OpenMP and OpenBLAS take.
 std::size_t memory_of_threads() {
-    const int threads = omp_get_max_threads() + linalg::blas_threads() - 1;
+    const int threads = omp_get_max_threads() + std::max(linalg::blas_library().threads, 1) - 1;
     return static_cast<std::size_t>(threads) * (stack_size() + blas_buffer);
 }
 
