@@ -23,6 +23,7 @@
 #include "sweep.hpp"
 #include "console/values.hpp"
 #include "study/analysis.hpp"
+#include "study/memory.hpp"
 #include "study/page.hpp"
 #include "study/version.hpp"
 
@@ -32,6 +33,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <optional>
@@ -404,6 +406,12 @@ int parse_and_run(int argc, char** argv, const TorchCommands& torch) {
 }  // namespace
 
 int run(int argc, char** argv, const TorchCommands& torch) {
+    try {
+        study::check_address_space();
+    } catch (const std::exception& error) {
+        print_error(message_of(error));
+        std::_Exit(not_finished);  // libraries that wait for memory would not let it end
+    }
     try {
         return parse_and_run(argc, argv, torch);
     } catch (const std::invalid_argument& error) {

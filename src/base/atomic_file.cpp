@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
@@ -35,7 +36,30 @@ void forget(const char* name) {
     }
 }
 
+/// Temporary names of a destination begin so. A process number means something on its own machine only.
+std::string stem_of(const std::filesystem::path& destination) {
+    std::array<char, 65> host{};
+    ::gethostname(host.data(), host.size() - 1);
+    return "." + destination.filename().string() + ".tmp-" + host.data() + "-";
+}
+
 }  // namespace
+
+void remove_leftovers(const std::filesystem::path& destination) noexcept try {
+    const std::string stem = stem_of(destination);
+    const auto folder = destination.has_parent_path() ? destination.parent_path() : std::filesystem::path(".");
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with(stem)) continue;
+        int process = 0, attempt = 0, read = 0;
+        if (std::sscanf(name.c_str() + stem.size(), "%d-%d%n", &process, &attempt, &read) != 2 || process <= 0 ||
+            stem.size() + static_cast<std::size_t>(read) != name.size())
+            continue;
+        if (::kill(process, 0) != 0 && errno == ESRCH) ::unlink(entry.path().c_str());
+    }
+} catch (...) {
+    return;
+}
 
 void remove_temporary_files() noexcept {
     for (const auto& place : temporaries)
@@ -49,7 +73,7 @@ AtomicFile::AtomicFile(std::filesystem::path destination) : destination_(std::mo
         auto target = std::filesystem::weakly_canonical(destination_, error);
         if (!error) destination_ = std::move(target);
     }
-    const std::string stem = "." + destination_.filename().string() + ".tmp-" + std::to_string(::getpid());
+    const std::string stem = stem_of(destination_) + std::to_string(::getpid());
     for (int attempt = 0; attempt < 100; ++attempt) {
         temporary_ = destination_.parent_path() / (stem + "-" + std::to_string(attempt));
         descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -35,6 +35,10 @@ private:
     int descriptor_ = -1;
 };
 
+/// Removes what runs that were killed left of this destination: temporary files of processes that no longer exist on this
+/// machine. Failures are ignored: such files take space and are never read.
+void remove_leftovers(const std::filesystem::path& destination) noexcept;
+
 /// Removes the temporary files of all files not yet committed. Safe to call from a signal handler that ends the
 /// program, and only from there.
 void remove_temporary_files() noexcept;

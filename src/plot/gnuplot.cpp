@@ -11,12 +11,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
+#include <thread>
 
 extern char** environ;
 
@@ -225,7 +230,39 @@ struct Outcome {
     std::string complaint;
 };
 
-Outcome run_gnuplot(const std::string& script, int output) {
+/// Its status; ends it and throws after `seconds`.
+int wait_for(pid_t child, double seconds) {
+    using Clock = std::chrono::steady_clock;
+    using std::chrono::milliseconds;
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    for (auto pause = milliseconds(1);; pause = std::min(2 * pause, milliseconds(20))) {
+        int status = 0;
+        const pid_t ended = ::waitpid(child, &status, WNOHANG);
+        if (ended == child) return status;
+        if (ended < 0 && errno != EINTR) throw std::runtime_error("lost contact with gnuplot");
+        if (Clock::now() >= end) {
+            ::kill(child, SIGKILL);
+            while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+            }
+            throw std::runtime_error(fmt::format("gnuplot did not finish within {:g} s", seconds));
+        }
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+/// Whether the file has the end of its format. gnuplot reports no error where the disk is full.
+bool is_whole(int descriptor, const std::string& extension) {
+    struct stat written {};
+    std::array<char, 64> last{};
+    if (::fstat(descriptor, &written) != 0) return false;
+    const off_t from = std::max<off_t>(0, written.st_size - static_cast<off_t>(last.size()));
+    const ssize_t count = ::pread(descriptor, last.data(), last.size(), from);
+    if (count <= 0) return false;
+    const std::string_view end(last.data(), static_cast<std::size_t>(count));
+    return end.find(extension == ".png" ? "IEND" : extension == ".svg" ? "</svg>" : "%%EOF") != end.npos;
+}
+
+Outcome run_gnuplot(const std::string& script, int output, double seconds) {
     const Scratch input = scratch(), complaints = scratch();
     if (std::fwrite(script.data(), 1, script.size(), input.get()) != script.size() ||
         std::fflush(input.get()) != 0) {
@@ -248,10 +285,7 @@ Outcome run_gnuplot(const std::string& script, int output) {
                                      ? gnuplot_missing
                                      : fmt::format("gnuplot cannot be started: {}", std::strerror(error)));
     }
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR) throw std::runtime_error("lost contact with gnuplot");
-    }
+    const int status = wait_for(child, seconds);
     return {status, first_complaint(complaints.get())};
 }
 
@@ -359,16 +393,20 @@ std::string figure_extension(const std::filesystem::path& path) {
     return extension;
 }
 
-void render_with_gnuplot(const Figure& figure, const std::filesystem::path& path) {
-    const std::string script = gnuplot_script(figure, figure_extension(path));
+void render_with_gnuplot(const Figure& figure, const std::filesystem::path& path, double seconds) {
+    const std::string extension = figure_extension(path);
+    const std::string script = gnuplot_script(figure, extension);
     AtomicFile destination(path);
-    const Outcome outcome = run_gnuplot(script, destination.descriptor());
+    const auto failed = [&](const std::string& why) {
+        return std::runtime_error(fmt::format("{}: gnuplot failed: {}", path.string(), why));
+    };
+    const Outcome outcome = run_gnuplot(script, destination.descriptor(), seconds);
     struct stat written {};
     const bool empty = ::fstat(destination.descriptor(), &written) != 0 || written.st_size == 0;
-    if (!WIFEXITED(outcome.status) || WEXITSTATUS(outcome.status) != 0 || empty) {
-        throw std::runtime_error(fmt::format("{}: gnuplot failed: {}", path.string(),
-                                             outcome.complaint.empty() ? "no picture" : outcome.complaint));
-    }
+    if (!WIFEXITED(outcome.status) || WEXITSTATUS(outcome.status) != 0 || empty)
+        throw failed(outcome.complaint.empty() ? "no picture" : outcome.complaint);
+    if (!is_whole(destination.descriptor(), extension))
+        throw failed("the picture is incomplete; is the disk full?");
     destination.commit();
 }
 

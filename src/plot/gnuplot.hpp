@@ -34,7 +34,11 @@ inline constexpr const char* gnuplot_missing = "gnuplot not found: install it to
 /// The commands that draw the figure as a ".png", ".svg" or ".pdf".
 std::string gnuplot_script(const Figure& figure, const std::string& extension);
 
-/// Like plot::render. Throws std::runtime_error if gnuplot is missing or reports an error.
-void render_with_gnuplot(const Figure& figure, const std::filesystem::path& path);
+/// After so many seconds gnuplot is ended: the largest figures take a few.
+inline constexpr double gnuplot_seconds = 120;
+
+/// Like plot::render. Throws std::runtime_error if gnuplot is missing, reports an error, leaves the picture incomplete, or
+/// has not finished after `seconds`.
+void render_with_gnuplot(const Figure& figure, const std::filesystem::path& path, double seconds = gnuplot_seconds);
 
 }  // namespace spectra::plot

@@ -23,6 +23,7 @@
 #include "report/validation_report.hpp"
 #include "study/analysis.hpp"
 #include "study/build_branch.hpp"
+#include "study/memory.hpp"
 #include "study/output_files.hpp"
 #include "study/version.hpp"
 #include "validation/validation.hpp"

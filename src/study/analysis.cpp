@@ -14,6 +14,7 @@
 #include "report/simulation_group.hpp"
 #include "study/draw.hpp"
 #include "study/green_over_ranks.hpp"
+#include "study/memory.hpp"
 #include "study/output_files.hpp"
 
 #include <fmt/format.h>

@@ -7,11 +7,11 @@
 #include "network/mixer_file.hpp"
 #include "network/model_file.hpp"
 #include "layouts/layouts.hpp"
+#include "study/memory.hpp"
 #include "validation/prediction.hpp"
 #include "weightfile/model_folder.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,13 +23,6 @@
 namespace spectra::study {
 
 namespace {
-
-std::string size_text(double bytes) {
-    const char* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    std::size_t unit = 0;
-    for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
-    return fmt::format("{:.3g} {}", bytes, units[unit]);
-}
 
 void draw_mixers(const Request& request, mixers::Family family, DescribedNetwork& described) {
     Network& network = described.network;
@@ -151,20 +144,6 @@ void check_mixer(const std::string& field, const std::string& mixer) {
         throw std::invalid_argument(fmt::format("`{}` {}: no such file", field, in_quotes(mixer)));
     throw std::invalid_argument(fmt::format("`{}` {}: no such mixer or file{}", field, in_quotes(mixer),
                                             suggestion(mixer, family_names())));
-}
-
-std::size_t physical_memory() {
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
-}
-
-void check_memory(const std::string& what, double bytes, const std::string& remedy) {
-    const auto available = static_cast<double>(physical_memory());
-    if (available > 0 && bytes > available)
-        throw std::invalid_argument(
-            fmt::format("{} would need {} of memory, this machine has {}; try {}", what,
-                        size_text(bytes), size_text(available), remedy));
 }
 
 DescribedNetwork describe_network(const Request& request) {

@@ -26,10 +26,4 @@ DescribedNetwork describe_network(const Request& request);
 /// Throws std::invalid_argument where `mixer` is neither a family nor a file; `field` names it in the message.
 void check_mixer(const std::string& field, const std::string& mixer);
 
-/// Bytes of memory this machine has.
-std::size_t physical_memory();
-
-/// Throws std::invalid_argument if `bytes` exceed the machine's memory: "<what> would need 31 GiB, …".
-void check_memory(const std::string& what, double bytes, const std::string& remedy);
-
 }  // namespace spectra::study

@@ -7,6 +7,7 @@
 #include "study/analysis.hpp"
 #include "study/draw.hpp"
 #include "study/growing_network.hpp"
+#include "study/memory.hpp"
 #include "study/output_files.hpp"
 
 #include <fmt/format.h>

@@ -15,7 +15,7 @@
 #include "parallel/mpi_version.hpp"
 #include "plot/figure.hpp"
 #include "plot/matplot.hpp"
-#include "study/build_network.hpp"
+#include "study/memory.hpp"
 #include "study/version.hpp"
 
 #include <fmt/format.h>

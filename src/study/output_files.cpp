@@ -1,5 +1,6 @@
 #include "study/output_files.hpp"
 
+#include "base/atomic_file.hpp"
 #include "report/result_format.hpp"
 
 #include <fmt/format.h>
@@ -60,6 +61,8 @@ void check_writable(const OutputFiles& files, const Settings& settings, bool for
                                                 folder.string(), std::strerror(errno)));
     close(descriptor);
     unlink(probe.c_str());
+    remove_leftovers(files.result);
+    for (const auto& figure : files.figures) remove_leftovers(figure);
 
     const auto refuse_folder = [&](const std::filesystem::path& path) {
         if (std::filesystem::is_directory(path, ignored))

@@ -1,7 +1,9 @@
 #include "study/reproduce.hpp"
 
+#include "base/atomic_file.hpp"
 #include "base/nearest.hpp"
 #include "base/refuse.hpp"
+#include "claims/ledger.hpp"
 #include "claims/registry.hpp"
 #include "study/version.hpp"
 
@@ -59,6 +61,7 @@ void record(const ClaimRow& row, const ReproduceRequest& request, const claims::
     for (const auto& trained : claims::trained_claims())
         if (trained.id == claim.id) claim.machine = results.of(trained.series.front()).front()->machine;
     claim.version = program_version();
+    remove_leftovers(*request.record / claims::file_name(claim.id));
     claims::write(claim, *request.record);
 }
 

@@ -5,6 +5,7 @@
 #include "study/build_network.hpp"
 #include "montecarlo/run/fingerprint.hpp"
 #include "parallel/launch.hpp"
+#include "study/memory.hpp"
 #include "study/output_files.hpp"
 #include "base/atomic_file.hpp"
 #include "report/result_file.hpp"

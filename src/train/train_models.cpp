@@ -1,5 +1,6 @@
 #include "train/train_models.hpp"
 
+#include "base/atomic_file.hpp"
 #include "base/text.hpp"
 #include "study/analysis.hpp"
 #include "study/draw.hpp"
@@ -145,6 +146,7 @@ std::vector<std::string> figures_of(const TrainRequest& r) {
 void check_files(const TrainRequest& r, const std::filesystem::path& checkpoint, const OutputFiles& files,
                  const Settings& settings) {
     check_writable(files, settings, r.force || r.resume);
+    remove_leftovers(checkpoint);
     if (!r.force) refuse_symbolic_link(checkpoint);
     if (!std::filesystem::exists(checkpoint) || r.resume || r.force) return;
     load_checkpoint(checkpoint);  // throws for a file not written by spectra

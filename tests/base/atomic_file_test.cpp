@@ -3,6 +3,7 @@
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <iterator>
@@ -95,6 +96,26 @@ TEST(AtomicFile, TemporaryFilesCanBeRemovedWhereTheProgramIsEnded) {
     };
     EXPECT_EXIT(ended(), ::testing::ExitedWithCode(7), "");
     EXPECT_EQ(folder.entries(), 0u);
+}
+
+TEST(AtomicFile, LeftoversOfProcessesThatAreGoneAreRemoved) {
+    const TemporaryFolder folder;
+    const pid_t gone = fork();
+    if (gone == 0) _exit(0);
+    waitpid(gone, nullptr, 0);
+    const AtomicFile living(folder.path() / "a");
+    const std::string name = living.temporary().filename().string();  // .a.tmp-HOST-PROCESS-ATTEMPT
+    const std::string ours = "-" + std::to_string(::getpid()) + "-0";
+    ASSERT_TRUE(name.ends_with(ours)) << name;
+    const std::string stem = name.substr(2, name.size() - 2 - ours.size()), leftover = "-" + std::to_string(gone) + "-0";
+    folder.write(".a" + stem + leftover, "half");
+    for (const std::string& other : {".b" + stem + leftover, ".a" + stem + leftover + "x", ".a" + stem + "x" + leftover})
+        folder.write(other, "other");
+    EXPECT_EQ(folder.entries(), 5u);
+    remove_leftovers(folder.path() / "a");
+    EXPECT_EQ(folder.entries(), 4u);
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / (".a" + stem + leftover)));
+    remove_leftovers(folder.path() / "none" / "a");  // no such folder
 }
 
 }  // namespace

@@ -212,6 +212,35 @@ TEST(Gnuplot, APictureThatNeverCameIsAFailure) {
     EXPECT_EQ(folder.entries(), 0u);
 }
 
+TEST(Gnuplot, ThatDoesNotFinishIsEnded) {
+    const TemporaryFolder folder, programs;
+    const auto path = folder.write("a.png", "earlier");
+    const auto fake = programs.write("gnuplot", "#!/bin/sh\nexec sleep 1000\n");
+    std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
+    const SearchPath search(programs.path().string() + ":/usr/bin:/bin");
+    try {
+        render_with_gnuplot(density_figure(tests::isometric_report()), path, 0.1);
+        ADD_FAILURE();
+    } catch (const std::runtime_error& error) {
+        EXPECT_STREQ(error.what(), "gnuplot did not finish within 0.1 s");
+    }
+    EXPECT_EQ(content(path), "earlier");
+    EXPECT_EQ(folder.entries(), 1u);
+}
+
+// It exits with 0 where the disk is full.
+TEST(Gnuplot, HalfAPictureIsAFailure) {
+    SPECTRA_NEEDS_GNUPLOT();
+    const TemporaryFolder folder, programs;
+    const SearchPath search(programs.path().string() + ":/usr/bin:/bin");
+    for (const std::string name : {"a.png", "a.svg", "a.pdf"}) {
+        const auto fake = programs.write("gnuplot", "#!/bin/sh\n/usr/bin/gnuplot \"$@\" | head -c 2000\n");
+        std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
+        EXPECT_NE(failure(folder.path() / name).find("the picture is incomplete"), std::string::npos) << name;
+        EXPECT_EQ(folder.entries(), 0u);
+    }
+}
+
 TEST(Gnuplot, ItsOwnComplaintIsPassedOn) {
     SPECTRA_NEEDS_GNUPLOT();
     const TemporaryFolder folder;

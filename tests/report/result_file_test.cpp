@@ -2,6 +2,7 @@
 
 #include "h5/file.hpp"
 #include "report/example_report.hpp"
+#include "report/stored_report.hpp"
 #include "support/expect_refused.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -230,6 +231,26 @@ TEST(ResultFile, DescriptionRefusesOtherFiles) {
     newer.close();
     expect_refused(describe("newer.h5"), {"newer.h5: format version 2", "reads up to 1"});
     EXPECT_TRUE(is_result_file(folder.path() / "newer.h5"));
+}
+
+// data/results has one file of every format, by the program that introduced it. Its numbers are those it printed then.
+TEST(ResultFile, EveryFormatIsRead) {
+    for (int version = 1; version <= format_version; ++version) {
+        const std::filesystem::path path =
+            SPECTRA_DATA_DIR "/results/format-" + std::to_string(version) + ".h5";
+        SCOPED_TRACE(path);
+        ASSERT_TRUE(std::filesystem::exists(path)) << "keep a file of the new format";
+        ASSERT_EQ(h5::File::open_read(path).integer_attribute("", "format_version"), version);
+        const Report report = read_result_file(path);
+        EXPECT_EQ(report.network.title, "cayley, L = 2, n = 2, p = 2, Lσ² = 0.05, seed 1");
+        ASSERT_EQ(report.theories.size(), 1u);
+        EXPECT_EQ(report.theories[0].curve.size(), 8u);
+        ASSERT_TRUE(report.simulation);
+        const std::string page = describe_result_file(path);
+        for (const char* words : {"mean_square            1.05058      0.938306", "support [0.7133, 1.349]",
+                                  "ov_montecarlo            0.0675394     0.0804093          0.25", "3 samples"})
+            EXPECT_NE(page.find(words), std::string::npos) << words << "\n" << page;
+    }
 }
 
 }  // namespace
