@@ -416,7 +416,7 @@ double operator_valued_difference(const Pair& pair, const std::vector<Complex>& 
     double worst = 0;
     for (std::size_t k = 0; k < omega.size(); ++k) {
         const double apart = std::abs(pair.scale * other.g[k] - one.g[k]) / std::abs(one.g[k]);
-        if (!(apart <= worst)) worst = apart;
+        if (!std::isnan(worst) && !(apart <= worst)) worst = apart;
     }
     return worst;
 }
@@ -431,7 +431,7 @@ double scalar_difference(const Pair& pair, const std::vector<Complex>& omega) {
         const GreenPoint b = green_by_descent(*other, pair.scale * w, top + std::log(pair.scale));
         const double apart = a.certified && b.certified ? std::abs(pair.scale * b.g - a.g) / std::abs(a.g)
                                                         : std::numeric_limits<double>::quiet_NaN();
-        if (!(apart <= worst)) worst = apart;
+        if (!std::isnan(worst) && !(apart <= worst)) worst = apart;
     }
     return worst;
 }
