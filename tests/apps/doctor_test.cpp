@@ -135,7 +135,8 @@ TEST_F(Doctor, BrokenOptionalPartsFailAndAreNoError) {
         << found["Torch"];
     EXPECT_EQ(found["gnuplot"]["found"], "9.9 patchlevel 1");
     EXPECT_EQ(found["gnuplot"]["health"], "fails") << found["gnuplot"];
-    EXPECT_EQ(found["gnuplot"]["trial"], "what was drawn is no PNG file");
+    EXPECT_NE(found["gnuplot"]["trial"].get<std::string>().find("the picture is incomplete"), std::string::npos)
+        << found["gnuplot"];
     if (found["MPI"]["health"] != "works") {  // installed on this machine
         EXPECT_EQ(found["MPI"]["health"], "fails");
         EXPECT_NE(found["MPI"]["trial"].get<std::string>().find("spectra_mpi.so"), std::string::npos) << found["MPI"];

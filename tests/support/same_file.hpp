@@ -12,7 +12,7 @@ namespace spectra::testing {
 
 /// Everything below a group of one file is below one of another, but for what depends on the moment.
 inline void expect_same(const h5::File& a, const std::string& in_a, const h5::File& b, const std::string& in_b,
-                 const std::set<std::string>& apart = {"created", "seconds", "command"}) {
+                 const std::set<std::string>& apart = {"created", "seconds", "steps_per_second", "command"}) {
     SCOPED_TRACE(in_a);
     const auto below = [](const std::string& group, const std::string& name) {
         return group.empty() ? name : group + "/" + name;
