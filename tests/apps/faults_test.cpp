@@ -111,7 +111,7 @@ void expect_same_folder(const fs::path& one, const fs::path& other) {
             continue;
         }
         const auto a = h5::File::open_read(one / name), b = h5::File::open_read(other / name);
-        testing::expect_same(a, "", b, "", {"created", "seconds", "command", "evaluation_seconds"});
+        testing::expect_same(a, "", b, "", {"created", "seconds", "steps_per_second", "command", "evaluation_seconds"});
         if (!a.exists("summary")) continue;
         for (const auto& column : a.columns("summary")) {
             if (column == "name" || column == "mixer" || column == "branch" || column == "activation")
