@@ -263,7 +263,8 @@ def main():
     for path in sorted(glob.glob(os.path.join(folder, "C*.json"))):
         with open(path, encoding="utf-8") as file:
             claim = json.load(file)
-        if claim["quick"] and not any(words in claim["command"] for words in ("--gpu", "spectra train")):  # not those that rest on trainings
+        trained = any(words in claim["command"] for words in ("--gpu", "spectra train"))
+        if claim["quick"] and not trained:
             ledger[claim["id"]] = claim
     drawn = random.Random(SEED).sample(list(ledger), COUNT)
     failed = 0
