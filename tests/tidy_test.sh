@@ -61,8 +61,12 @@ expect "output without findings" "" "$output"
 tidy -a "$folder/src/bad.cpp"
 expect "status of the analyser" 1 "$status"
 expect "what the analyser finds here" "src/bad.cpp:1: used after move [x]" "$output"
-tidy "$folder/build/release/other.cpp"
-expect "status of a file that is not compiled" 2 "$status"
-CLANGD=no-such-program tidy
+tidy "$folder/src/none.cpp"
+expect "status of an unknown file" 2 "$status"
+expect "an unknown file" "$folder/src/none.cpp: not compiled by build/release" "$output"
+CLANGD=$folder/missing tidy
 expect "status without clangd" 2 "$status"
+rm "$folder/build/release/compile_commands.json"
+tidy
+expect "status without a build" 2 "$status"
 exit "$((failures > 0))"
