@@ -9,7 +9,7 @@ train_packages=(libtorch-dev)  # for the commands train and validate
 test_packages=("${train_packages[@]}" libgtest-dev libbenchmark-dev python3-h5py python3-torch
     python3-dev python3-numpy pybind11-dev groff-base libopenmpi-dev openmpi-bin doxygen faketime)
 full_packages=(clang clangd clang-tidy libomp-dev mmdebstrap buildah lintian dpkg-dev python3-pip python3-setuptools
-    python3-wheel chromium nodejs npm)  # for ./test --full
+    python3-wheel chromium)  # for ./test --full
 
 # What these packages bring, for systems where they have other names: programs, and headers with
 # the places where they are known to live (relative to the compiler's own search path).
@@ -112,7 +112,11 @@ check_by_hand() {
 set_up() {
     local packages=("${run_packages[@]}") headers=("${run_headers[@]}")
     [[ $1 == train ]] && packages+=("${train_packages[@]}")
-    [[ $1 == full ]] && packages+=("${full_packages[@]}")
+    if [[ $1 == full ]]; then
+        packages+=("${full_packages[@]}")
+        # Where they come from elsewhere, as with NodeSource's package, Debian's would conflict.
+        command -v node >/dev/null && command -v npm >/dev/null || packages+=(nodejs npm)
+    fi
     if [[ $1 == test || $1 == full ]]; then
         packages+=("${test_packages[@]}")
         headers+=("${test_headers[@]}")
