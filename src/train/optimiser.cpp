@@ -59,15 +59,26 @@ void Optimiser::zero_grad() {
     for (auto& [name, p] : parameters_) p.mutable_grad() = Tensor();
 }
 
-double Optimiser::gather(double max_norm) {
+Optimiser::Gathered Optimiser::gathered() const {
     const torch::NoGradGuard no_grad;
     std::vector<Tensor> pieces;
     pieces.reserve(parameters_.size());
     for (const auto& [name, p] : parameters_)
         pieces.push_back(p.grad().defined() ? p.grad().flatten() : torch::zeros({p.numel()}, p.options()));
-    gradient_ = torch::cat(pieces);
-    const double norm = gradient_.norm().item<double>();
+    const Tensor gradient = torch::cat(pieces);
+    return {gradient, gradient.norm()};
+}
+
+void Optimiser::take(const Tensor& gradient, double norm, double max_norm) {
+    const torch::NoGradGuard no_grad;
+    gradient_ = gradient;
     if (std::isfinite(norm) && max_norm > 0 && norm > max_norm) gradient_.mul_(max_norm / (norm + 1e-6));
+}
+
+double Optimiser::gather(double max_norm) {
+    const auto all = gathered();
+    const double norm = all.norm.item<double>();
+    take(all.gradient, norm, max_norm);
     return norm;
 }
 
@@ -113,19 +124,25 @@ std::pair<Tensor, Tensor> Optimiser::moments() const {
 }
 
 std::string Optimiser::first_bad_gradient() const {
-    for (const auto& [name, p] : parameters_)
-        if (p.grad().defined() && !torch::isfinite(p.grad()).all().item<bool>()) return name;
+    for (const auto& [name, gradient] : gradients())
+        if (!torch::isfinite(gradient).all().item<bool>()) return name;
     return "";
 }
 
 std::vector<std::pair<std::string, double>> Optimiser::gradient_norms() const {
     std::vector<std::pair<std::string, double>> norms;
+    for (const auto& [name, gradient] : gradients()) norms.emplace_back(name, gradient.norm().item<double>());
+    return norms;
+}
+
+Optimiser::Named Optimiser::gradients() const {
+    Named named;
     int64_t offset = 0;
     for (const auto& [name, p] : parameters_) {
-        norms.emplace_back(name, gradient_.narrow(0, offset, p.numel()).norm().item<double>());
+        named.emplace_back(name, gradient_.narrow(0, offset, p.numel()));
         offset += p.numel();
     }
-    return norms;
+    return named;
 }
 
 void Optimiser::restore(const Tensor& m, const Tensor& v, int64_t steps) {

@@ -40,18 +40,26 @@ public:
 
     /// Sets all gradients to zero.
     void zero_grad();
-    /// Gathers the gradients, scales them so that their norm is at most max_norm (0: no scaling), and returns
-    /// the norm before scaling. If it is not finite, nothing is changed; first_bad_gradient() names the
-    /// parameter.
+    /// All gradients as one vector, and its norm; both on the device.
+    struct Gathered {
+        torch::Tensor gradient;  ///< in the order of the vector of parameters
+        torch::Tensor norm;      ///< one number
+    };
+    /// Gathers the gradients, without waiting for them.
+    Gathered gathered() const;
+    /// Takes gathered gradients for the next step, scaled in place so that their norm is at most max_norm (0: no
+    /// scaling). If the norm is not finite, nothing is changed; first_bad_gradient() names the parameter.
+    void take(const torch::Tensor& gradient, double norm, double max_norm);
+    /// Both, and returns the norm before scaling.
     double gather(double max_norm);
-    /// One step with the gathered gradients.
+    /// One step with the gradients taken.
     void step(double learning_rate);
 
     /// Steps done.
     int64_t steps() const { return steps_; }
     /// The first parameter with NaN or infinity in its gradient, or "".
     std::string first_bad_gradient() const;
-    /// Gradient norm of each parameter, in order, from the last gather().
+    /// Gradient norm of each parameter, in order, of the gradients taken last.
     std::vector<std::pair<std::string, double>> gradient_norms() const;
 
     /// First and second moments, for checkpoints, with the number of steps.
@@ -60,6 +68,9 @@ public:
     void restore(const torch::Tensor& m, const torch::Tensor& v, int64_t steps);
 
 private:
+    /// Those taken last, flat, by parameter.
+    Named gradients() const;
+
     OptimiserOptions options_;
     Named parameters_;
     int64_t decayed_ = 0;  ///< count of leading numbers of the vector that decay

@@ -10,11 +10,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
+#include <optional>
 
 #include "random/stream.hpp"
 #include "train/autocast.hpp"
 #include "train/checkpoint_file.hpp"
 #include "train/diagnostics.hpp"
+#include "train/modules/recording.hpp"
+#include "train/step_graph.hpp"
 
 namespace spectra::train {
 
@@ -145,6 +149,7 @@ public:
 
     TrainResult run() {
         const auto start = Clock::now();
+        const OwnStream stream(options_.device);
         const int64_t last =
             options_.stop_after > 0 ? std::min(options_.stop_after, options_.steps) : options_.steps;
         save_at_ = clock() + options_.checkpoint_seconds;
@@ -237,29 +242,90 @@ private:
         save();
     }
 
+    /// Loss and norm of the gradient.
     std::pair<double, double> one_step() {
-        optimiser_->zero_grad();
-        Tensor task_loss;
         Batch batch;
-        for (int64_t micro = 0; micro < options_.accumulate; ++micro) {
-            batch = batches_.draw(step_, micro);
-            Tensor total;
-            {
-                const Autocast autocast(options_.bfloat16);
-                const auto losses = learner_->loss(batch);
-                total = losses.task;
-                task_loss = task_loss.defined() ? task_loss + losses.task.detach() : losses.task.detach();
-                if (losses.penalty.defined()) total = total + losses.penalty;
-            }
-            if (options_.accumulate > 1) total = total / static_cast<double>(options_.accumulate);
-            total.backward();
-        }
-        const double norm = optimiser_->gather(options_.clip);
-        const double loss = task_loss.item<double>() / static_cast<double>(options_.accumulate);
+        const auto [loss, norm] = gradients(batch);
         check(loss, norm, batch);
         optimiser_->step(options_.schedule(step_));
         ++step_;
         return {loss, norm};
+    }
+
+    /// Gives the optimiser the gradients of this step; returns loss and norm.
+    std::pair<double, double> gradients(Batch& batch) {
+        if (options_.accumulate == 1) {
+            batch = batches_.draw(step_, 0);
+            if (recording_is_due(batch)) record(batch);
+            if (const auto replayed = replay(batch)) return *replayed;
+        }
+        optimiser_->zero_grad();
+        Tensor loss;
+        for (int64_t micro = 0; micro < options_.accumulate; ++micro) {
+            if (options_.accumulate > 1) batch = batches_.draw(step_, micro);
+            const auto task = backward(batch);
+            loss = loss.defined() ? loss + task : task;
+        }
+        const double norm = optimiser_->gather(options_.clip);
+        return {loss.item<double>() / static_cast<double>(options_.accumulate), norm};
+    }
+
+    /// The loss of a batch; its gradients are added to the parameters'.
+    Tensor backward(const Batch& batch) {
+        Tensor task, total;
+        {
+            const Autocast autocast(options_.bfloat16);
+            const auto losses = learner_->loss(batch);
+            task = losses.task.detach();
+            total = losses.penalty.defined() ? losses.task + losses.penalty : losses.task;
+        }
+        if (options_.accumulate > 1) total = total / static_cast<double>(options_.accumulate);
+        total.backward();
+        return task;
+    }
+
+    /// What is launched for the gradients of a step, and where it reads and writes.
+    struct Recorded {
+        StepGraph graph;
+        Batch batch;
+        Tensor gradient;
+        Tensor summary;  ///< loss, norm of the gradient, 1 if something could not be computed without waiting
+    };
+
+    /// After a few steps launched one by one, which prepare the libraries that they use.
+    bool recording_is_due(const Batch& batch) const {
+        return options_.record && step_ - first_step_ == 3 && options_.steps - step_ >= 20 &&
+               StepGraph::possible(batch.x.device());
+    }
+
+    void record(const Batch& batch) {
+        auto recorded = std::make_unique<Recorded>();
+        recorded->batch = {batch.x.clone(), batch.y.clone()};
+        optimiser_->zero_grad();
+        const bool done = recorded->graph.record([&] {
+            const Recording recording;
+            const auto loss = backward(recorded->batch);
+            const auto all = optimiser_->gathered();
+            const auto number = [](const Tensor& t) { return t.to(torch::kDouble).reshape({}); };
+            recorded->gradient = all.gradient;
+            recorded->summary =
+                torch::stack({number(loss), number(all.norm), number(recording.failed(batch.x.device()))});
+        });
+        if (done) recorded_ = std::move(recorded);
+    }
+
+    /// gradients() by what was recorded; nothing where that cannot be done.
+    std::optional<std::pair<double, double>> replay(const Batch& batch) {
+        if (!recorded_ || !batch.x.sizes().equals(recorded_->batch.x.sizes())) return {};
+        recorded_->batch.x.copy_(batch.x);
+        recorded_->batch.y.copy_(batch.y);
+        recorded_->graph.replay();
+        const auto summary = recorded_->summary.cpu();
+        const auto* const numbers = summary.data_ptr<double>();
+        if (numbers[2] != 0) return {};
+        optimiser_->take(recorded_->gradient, numbers[1], options_.clip);
+        ++replayed_;
+        return std::pair{numbers[0], numbers[1]};
     }
 
     void check(double loss, double norm, const Batch& batch) {
@@ -430,6 +496,7 @@ private:
         if (auto* const model = learner_->transformer()) r.core_parameters = core_parameter_count(*model);
         r.log = log_;
         r.steps_per_second = steps_per_second();
+        r.replayed_steps = replayed_;
         return r;
     }
 
@@ -439,6 +506,8 @@ private:
     Batches batches_;
     std::unique_ptr<Learner> learner_;
     std::unique_ptr<Optimiser> optimiser_;
+    std::unique_ptr<Recorded> recorded_;
+    int64_t replayed_ = 0;  ///< steps
     Batch validation_;
     int64_t step_ = 0, first_step_ = 0;
     double best_ = INFINITY, first_loss_ = -1;

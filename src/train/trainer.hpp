@@ -32,6 +32,7 @@ struct TrainOptions {
     std::uint64_t seed = 42;  ///< of the weights and batches
     torch::Device device = torch::kCPU;  ///< where it runs
     bool bfloat16 = false;  ///< branches under autocast (CUDA)
+    bool record = true;     ///< on a GPU: record what a step launches, and replay it
     int64_t log_every = 100;           ///< steps between two rows of the log
     std::filesystem::path checkpoint;  ///< written at every log row and between rows by time; empty: none
     /// Between two checkpoints, for at most a twentieth of the time: a kill loses no more training than that.

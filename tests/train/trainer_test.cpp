@@ -395,5 +395,46 @@ TEST(Trainer, GyroscopeIsLearnedBetterThanCopying) {
     EXPECT_LT(result.final_val_loss, *trivial.copy);
 }
 
+void expect_replayed_equals_launched(const tasks::Dataset& data, TrainOptions options) {
+    options.steps = options.schedule.horizon = 40;
+    options.log_every = 20;
+    options.device = torch::kCUDA;
+    options.record = false;
+    const auto launched = train(data, options);
+    EXPECT_EQ(launched.replayed_steps, 0);
+    options.record = true;
+    const auto replayed = train(data, options);
+    EXPECT_GE(replayed.replayed_steps, 30);
+    ASSERT_EQ(replayed.log.rows.size(), 3U);
+    for (std::size_t row = 0; row < 3; ++row)
+        for (const std::size_t column : {1, 2})  // the two losses
+            EXPECT_NEAR(replayed.log.rows[row][column], launched.log.rows[row][column],
+                        1e-4 * launched.log.rows[row][column])
+                << row;
+}
+
+// Every model and every mixer, with evaluations in between, which use other memory.
+TEST(TrainerOnCuda, ReplayedStepsAreThoseLaunched) {
+    if (!torch::cuda::is_available()) GTEST_SKIP() << "Torch finds no GPU";
+    const auto numbers = little("stability", 24), tokens = little("copy", 24);
+    for (const auto& architecture : architecture_names()) {
+        SCOPED_TRACE(architecture);
+        if (architecture == "mixer") continue;
+        expect_replayed_equals_launched(numbers, small_run(architecture));
+    }
+    expect_replayed_equals_launched(tokens, small_run("gpt"));
+    for (const auto& mixer : mixer_names())
+        for (const bool static_mappings : {false, true}) {
+            SCOPED_TRACE(mixer);
+            auto options = small_run("mixer");
+            options.model.mixer = mixer;
+            options.model.static_mappings = static_mappings;
+            expect_replayed_equals_launched(numbers, options);
+        }
+    auto less_memory = small_run("jpmhc");
+    less_memory.model.checkpoint_blocks = true;
+    expect_replayed_equals_launched(numbers, less_memory);
+}
+
 }  // namespace
 }  // namespace spectra::train

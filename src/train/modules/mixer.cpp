@@ -23,8 +23,8 @@ using Statistics = std::vector<std::pair<std::string, Tensor>>;
 
 constexpr auto float32 = torch::kFloat;
 
-/// Largest number of streams for which all n! permutations are used (720).
-constexpr int64_t largest_full_permutation = 6;
+/// Largest number of streams for which all n! permutations are used (40,320).
+constexpr int64_t largest_full_permutation = 8;
 /// Largest number of permutations if n! is more.
 constexpr int64_t most_permutations = 10000;
 
@@ -63,14 +63,14 @@ public:
 
     Tensor like(const Tensor& other) const {
         const std::lock_guard lock(mutex_);
-        if (!latest_.defined() || latest_.device() != other.device() || latest_.dtype() != other.dtype())
-            latest_ = value_.to(other.device(), other.scalar_type());
-        return latest_;
+        for (const auto& copy : copies_)
+            if (copy.device() == other.device() && copy.dtype() == other.dtype()) return copy;
+        return copies_.emplace_back(value_.to(other.device(), other.scalar_type()));
     }
 
 private:
     Tensor value_;
-    mutable Tensor latest_;
+    mutable std::vector<Tensor> copies_;  ///< kept: a recorded step reads them where they are
     mutable std::mutex mutex_;
 };
 

@@ -404,7 +404,7 @@ TEST(MixerOptions, AreRefusedByName) {
     refused("sphere", 4, nothing, {"sphere", "spectral-sphere", "cayley-hybrid", "identity"});
     refused("gaussian", 4, nothing, {"gaussian", "must be one of"});
     refused("identity", 0, nothing, {"streams", "0"});
-    refused("permutation", 7, nothing, {"permutations", "7", "1..6"});
+    refused("permutation", 9, nothing, {"permutations", "9", "1..8"});
     refused("permutation", 3, [](auto& o) { o.permutations = 7; }, {"permutations 7", "6"});
     refused("grassmann", 4, [](auto& o) { o.rank = 5; }, {"rank 5", "4"});
     refused("bistochastic", 4, [](auto& o) { o.temperature = 0; }, {"temperature 0"});

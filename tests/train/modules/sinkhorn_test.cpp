@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "train/modules/checks.hpp"
+#include "train/modules/recording.hpp"
 
 namespace spectra::train {
 namespace {
@@ -234,6 +235,36 @@ TEST(TrainSinkhorn, BrokenMatricesDoNotSpoilTheBatch) {
     EXPECT_LE(largest(p[0] - good[0]), 1e-14);
     EXPECT_LE(largest(p[2] - good[2]), 1e-14);
     EXPECT_EQ(sinkhorn(torch::zeros({0, 4, 4})).sizes(), torch::IntArrayRef({0, 4, 4}));
+}
+
+// A recorded step cannot look at its numbers: so many Newton steps, no more, reach the same limit or say that they did not.
+TEST(TrainSinkhorn, AFixedNumberOfStepsReachesTheLimitOrSaysSo) {
+    torch::manual_seed(31);
+    for (const int64_t n : {2, 3, 4, 8})
+        for (const double scale : {0.0, 0.5, 1.0, 2.0}) {
+            const Tensor logits = identity_like(n) + scale * normal({500, n, n});
+            const Tensor expected = sinkhorn(logits);
+            const Tensor upstream = normal({500, n * n});
+            const Tensor slope = gradient_of(flat_map(n, {}), logits.flatten(1), upstream);
+            Tensor p, recorded_slope;
+            bool failed = true;
+            {
+                const Recording recording;
+                p = sinkhorn(logits);
+                recorded_slope = gradient_of(flat_map(n, {}), logits.flatten(1), upstream);
+                failed = recording.failed(torch::kCPU).item<bool>();
+            }
+            if (scale <= 1) EXPECT_FALSE(failed) << n << ' ' << scale;
+            if (failed) continue;
+            EXPECT_LE(largest(p - expected), 1e-11) << n << ' ' << scale;
+            EXPECT_LE(relative(recorded_slope, slope), 1e-9) << n << ' ' << scale;
+        }
+    for (const double hard : {300.0, std::nan("")}) {
+        const Recording recording;
+        sinkhorn(hard * normal({500, 4, 4}));
+        EXPECT_TRUE(recording.failed(torch::kCPU).item<bool>()) << hard;
+    }
+    EXPECT_EQ(Recording::current(), nullptr);
 }
 
 }  // namespace
