@@ -44,6 +44,42 @@ bool increasing(const std::vector<double>& values) {
     return std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
 }
 
+/// The density between its nodes: a polynomial through the eight nearest, in an angle in which the square roots at the
+/// edges of a band are smooth (in √(upper − x) for a band that reaches zero), the edges being nodes too. NaN where there
+/// are too few.
+double interpolated_in_band(const Density& density, double log_s) {
+    const auto band = std::find_if(density.support.begin(), density.support.end(), [&](const auto& b) {
+        return b.log_lower < log_s && log_s < b.log_upper;
+    });
+    if (band == density.support.end()) return std::numeric_limits<double>::quiet_NaN();
+    const bool bounded = std::isfinite(band->log_lower);
+    const auto angle = [&](double x) {
+        return bounded ? 2 * std::asin(std::sqrt(std::clamp((x - band->log_lower) / (band->log_upper - band->log_lower), 0.0, 1.0)))
+                       : -std::sqrt(std::max(0.0, band->log_upper - x));
+    };
+    const auto& x = density.log_s;
+    const auto first = std::upper_bound(x.begin(), x.end(), band->log_lower) - x.begin();
+    const auto last = std::lower_bound(x.begin(), x.end(), band->log_upper) - x.begin();
+    constexpr std::ptrdiff_t most = 8;
+    // Places first − 1 and last stand for the edges.
+    const auto lowest = bounded ? first - 1 : first;
+    const auto nearest = std::upper_bound(x.begin() + first, x.begin() + last, log_s) - x.begin();
+    const auto from = std::clamp(nearest - most / 2, lowest, std::max(lowest, last + 1 - most));
+    if (last + 1 - from < most) return std::numeric_limits<double>::quiet_NaN();
+    std::array<double, most> place{}, value{};
+    for (std::ptrdiff_t i = 0; i < most; ++i) {
+        const auto node = from + i;
+        const auto at = static_cast<std::size_t>(i);
+        place[at] = angle(node < first ? band->log_lower : node == last ? band->log_upper : x[static_cast<std::size_t>(node)]);
+        value[at] = node < first || node == last ? 0 : density.density_log[static_cast<std::size_t>(node)];
+    }
+    const double wanted = angle(log_s);
+    for (std::size_t width = 1; width < most; ++width)  // Neville
+        for (std::size_t i = 0; i + width < most; ++i)
+            value[i] = ((wanted - place[i + width]) * value[i] + (place[i] - wanted) * value[i + 1]) / (place[i] - place[i + width]);
+    return value[0];
+}
+
 }  // namespace
 
 Spectrum Spectrum::from_density(Density density) {
@@ -152,20 +188,23 @@ double Spectrum::density_log(double log_s) const {
     const auto& piece = *std::prev(after);
     if (log_s > piece.upper || piece.constant()) return 0;
     if (sampled_ > 0) return piece.slope(log_s);
-    // Linear between nodes; between a node and an edge, the square root of an edge.
     const auto& x = density_.log_s;
     const auto above = std::upper_bound(x.begin(), x.end(), log_s);
     const auto k = static_cast<std::size_t>(above - x.begin());
     if (k > 0 && x[k - 1] == log_s) return density_.density_log[k - 1];
+    // Linear between nodes; between a node and an edge, the square root of an edge.
     const bool node_below = k > 0 && x[k - 1] >= piece.lower;
     const bool node_above = k < x.size() && x[k] <= piece.upper;
     const double t = (log_s - piece.lower) / (piece.upper - piece.lower);
-    if (node_below && node_above) {
-        return (1 - t) * density_.density_log[k - 1] + t * density_.density_log[k];
-    }
-    if (node_below) return density_.density_log[k - 1] * std::sqrt(1 - t);
-    if (node_above) return density_.density_log[k] * std::sqrt(t);
-    return piece.slope(log_s);
+    double value = piece.slope(log_s);
+    if (node_below && node_above)
+        value = (1 - t) * density_.density_log[k - 1] + t * density_.density_log[k];
+    else if (node_below)
+        value = density_.density_log[k - 1] * std::sqrt(1 - t);
+    else if (node_above)
+        value = density_.density_log[k] * std::sqrt(t);
+    const double finer = interpolated_in_band(density_, log_s);
+    return finer > 0.5 * value && finer < 2 * value ? finer : value;
 }
 
 double Spectrum::log_lower() const {

@@ -26,7 +26,7 @@ constexpr int coarse_sweeps = 20;
 /// all stages.
 constexpr int most_steps = 200;
 /// Sweeps and Newton steps where nothing may wait for their result.
-constexpr int recorded_sweeps = 6, recorded_steps = 6;
+constexpr int recorded_sweeps = 6, recorded_steps = 8;
 /// A Newton step longer than this (in ln P) leaves the region where its model is valid.
 constexpr double longest_step = 2.0;
 
