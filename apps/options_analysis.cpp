@@ -196,9 +196,11 @@ void add_theory_options(CLI::App& app, Request& r) {
 
 void add_design_options(CLI::App& app, Request& r) {
     const OptionGroup add(app, "Design");
-    add.flag("--sensitivity",
-             "derivatives of the ov metrics with respect to each layer's noise and each mixer entry",
-             r.sensitivity);
+    add.flag(
+        "--sensitivity",
+        "derivatives of the ov metrics with respect to each layer's noise and each mixer entry; where triplets "
+        "are kept, of the largest value with respect to each of them",
+        r.sensitivity);
     add_average_option(add, r, "mean and spread of ov over K draws of the mixers, 2 to 100000");
 }
 

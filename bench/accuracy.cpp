@@ -66,7 +66,8 @@ std::vector<Case> cases(bool quick) {
     isotropic("permutation", Family::permutation, 3, 3, 0.05);
     for (const int depth : {1, 3, 10}) isotropic("gaussian", Family::gaussian, 2, depth, 0.5);
     const auto hyper = [&](const char* words, Family family, int streams, int depth, double noise) {
-        if (!quick || streams * depth <= 6) list.push_back({words, hyper_connections(family, streams, depth, noise)});
+        if (!quick || streams * depth <= 6)
+            list.push_back({words, hyper_connections(family, streams, depth, noise)});
     };
     hyper("bistochastic, hyper-connections", Family::bistochastic, 2, 3, 0.3);
     hyper("cayley, hyper-connections", Family::cayley, 3, 3, 0.3);
@@ -113,7 +114,9 @@ Errors errors_of(const Network& network) {
         const auto found = dyson::green(network, {omega}).g.front();
         const Precise x(omega.real()), y(omega.imag());
         const auto exact = precise.green(x, y, precise.solution(x, y));
-        e.green = std::max(e.green, static_cast<double>(abs(PreciseComplex(found.real(), found.imag()) - exact) / abs(exact)));
+        e.green = std::max(
+            e.green,
+            static_cast<double>(abs(PreciseComplex(found.real(), found.imag()) - exact) / abs(exact)));
     }
     const auto& summary = theory.summary;
     e.mass = std::abs(summary.mass - 1);
@@ -131,7 +134,8 @@ Errors errors_of(const Network& network) {
     const double last = std::exp(support.back().log_lower), high = std::exp(law.log_quantile(0.9));
     if (network.streams * network.depth() <= 9 && high > last) {
         const Precise above = mass_above(precise, high, edge);
-        e.quantile = static_cast<double>(abs(above - Precise("0.1")) / (precise.density(high) * Precise(high)));
+        e.quantile =
+            static_cast<double>(abs(above - Precise("0.1")) / (precise.density(high) * Precise(high)));
     }
     return e;
 }
@@ -141,13 +145,15 @@ bool atoms() {
     bool right = true;
     std::puts("\n| n | mass of the atom at s = 1 | its error | error of its place |\n|---|---|---|---|");
     for (const int streams : {3, 4, 8}) {
-        const auto theory = dyson::solve(hyper_connections(Family::orthogonal, streams, 1, 0.3), dyson::Method::operator_valued);
+        const auto theory = dyson::solve(hyper_connections(Family::orthogonal, streams, 1, 0.3),
+                                         dyson::Method::operator_valued);
         const auto& found = theory.law.density().atoms;
         if (found.size() != 1) {
             std::printf("| %d | %zu atoms |\n", streams, found.size());
             return false;
         }
-        const double exact = 1 - 2.0 / streams, mass = std::abs(found[0].mass - exact), place = std::abs(found[0].log_place);
+        const double exact = 1 - 2.0 / streams, mass = std::abs(found[0].mass - exact),
+                     place = std::abs(found[0].log_place);
         std::printf("| %d | %.4g | %.0e | %.0e |\n", streams, exact, mass, place);
         right = right && mass < 1e-12 && place < 1e-12;
     }
@@ -166,7 +172,8 @@ std::string shown(double error) {
 int main(int argc, char** argv) {
     const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
     int wrong = 0;
-    std::puts("| mixers | n | L | Lσ² | density | between | g | mass | E s² | E s⁴ | E ln s | upper edge | lower edge | 0.9-quantile |");
+    std::puts(
+        "| mixers | n | L | Lσ² | density | between | g | mass | E s² | E s⁴ | E ln s | upper edge | lower edge | 0.9-quantile |");
     std::puts("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (const auto& [words, network] : cases(quick)) {
         double noise = 0;
@@ -174,9 +181,11 @@ int main(int argc, char** argv) {
         std::printf("| %s | %d | %d | %.4g |", words.c_str(), network.streams, network.depth(), noise);
         try {
             const auto e = errors_of(network);
-            for (const double error : {e.density, e.between, e.green, e.mass, e.square, e.fourth, e.log_mean, e.upper, e.lower, e.quantile})
+            for (const double error : {e.density, e.between, e.green, e.mass, e.square, e.fourth, e.log_mean,
+                                       e.upper, e.lower, e.quantile})
                 std::printf(" %s |", shown(error).c_str());
-            const bool right = e.density < 1e-9 && e.between < 1e-4 && e.green < 1e-9 && e.mass < 1e-6 && e.square < 1e-6 && e.upper < 1e-8 && e.lower < 1e-8;
+            const bool right = e.density < 1e-9 && e.between < 1e-4 && e.green < 1e-9 && e.mass < 1e-6 &&
+                               e.square < 1e-6 && e.upper < 1e-8 && e.lower < 1e-8;
             std::printf("%s\n", !e.certified ? " not certified" : right ? "" : " above its limit");
             if (!e.certified || !right) ++wrong;
         } catch (const std::runtime_error& error) {

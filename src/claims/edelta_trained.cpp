@@ -360,6 +360,27 @@ Outcome wider_and_shallower(const TrainingResults& results) {
     return out;
 }
 
+Outcome reflection_parameters(const TrainingResults& results) {
+    Outcome out;
+    std::size_t near = 0;
+    for (const auto& [words, name, which, published] :
+         {std::tuple{"β of DDL", "reflection-ddl-500", "beta", 1.995},
+          std::tuple{"cosine of DDL", "reflection-ddl-500", "cosine", 0.96},
+          std::tuple{"γ of the hybrid", "reflection-edelta-500", "gate", 0.051},
+          std::tuple{"cosine of the hybrid", "reflection-edelta-500", "cosine", 0.96}}) {
+        const auto found = value(results, name, which);
+        near += std::abs(found.mean - published) <= 0.01 ? 1 : 0;
+        out.numbers.push_back(number(words, found, published));
+    }
+    const auto jpmhc = value(results, "reflection-jpmhc-500", "cosine");
+    out.numbers.push_back(number("cosine of JPmHC", jpmhc, -0.25));
+    near += jpmhc.mean < 0 ? 1 : 0;
+    out.verdict = near == out.numbers.size() ? Verdict::holds
+                  : near > 0                 ? Verdict::holds_in_part
+                                             : Verdict::refuted;
+    return out;
+}
+
 Outcome reflection_by_samples(const TrainingResults& results) {
     Outcome out;
     std::vector<double> betas;

@@ -29,6 +29,8 @@ Outcome norm_deviations(const TrainingResults& results);
 Outcome norm_preservation(const TrainingResults& results);
 /// C97. The hybrid trains smoothly, DDL oscillates.
 Outcome smoothness(const TrainingResults& results);
+/// C98. Parameters and cosines of three operators on 500 samples of y = −x.
+Outcome reflection_parameters(const TrainingResults& results);
 /// C99. More samples of y = −x bring β of DDL nearer to 2, and do not help JPmHC.
 Outcome reflection_by_samples(const TrainingResults& results);
 /// C100. Operators on y = −x settle their parameter before their output turns.

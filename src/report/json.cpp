@@ -118,6 +118,18 @@ Json sensitivity_object(const Network& network, const dyson::Sensitivity& sensit
     return object;
 }
 
+Json largest_by_triplet_object(const dyson::LargestByTriplet& largest) {
+    Json triplets = Json::array();
+    for (const auto& t : largest.triplets)
+        triplets.push_back({{"layer", t.layer + 1},
+                            {"triplet", t.triplet + 1},
+                            {"value", number(t.value)},
+                            {"elasticity", number(t.elasticity)}});
+    return {{"certified", largest.certified},
+            {"s", number(std::exp(largest.log_s))},
+            {"triplets", std::move(triplets)}};
+}
+
 Json simulation_object(const montecarlo::Simulation& simulation) {
     Json object;
     object["samples"] = simulation.samples;
@@ -186,6 +198,9 @@ std::string to_json(const Report& report) {
     if (report.sensitivity)
         for (const auto& [name, sensitivity] : report.sensitivity->by_name())
             root["theory"]["ov"]["sensitivity"][name] = sensitivity_object(report.network, *sensitivity);
+    if (report.largest_by_triplet)
+        root["theory"]["ov"]["sensitivity"]["largest"] =
+            largest_by_triplet_object(*report.largest_by_triplet);
     if (report.average) root["theory"]["ov"]["average"] = average_object(*report.average);
     if (report.green) {
         Json& green = root["green"];

@@ -38,6 +38,7 @@ struct Report {
     Network network;                                  ///< what was asked about
     std::vector<dyson::Theory> theories;              ///< one per method
     std::optional<dyson::Sensitivities> sensitivity;  ///< of the operator-valued law
+    std::optional<dyson::LargestByTriplet> largest_by_triplet;  ///< the same question to an aligned network
     std::optional<dyson::Average> average;            ///< of it over draws of the mixers
     std::optional<dyson::Green> green;                ///< at points that were asked for
     std::optional<montecarlo::Simulation> simulation;      ///< where one was run

@@ -175,6 +175,23 @@ void write_theory(h5::File& file, const dyson::Theory& theory) {
     file.write_attribute(group, "largest_residual", summary.largest_residual);
 }
 
+void write_largest_by_triplet(h5::File& file, const dyson::LargestByTriplet& largest) {
+    const std::string group = "theory/ov/sensitivity/largest";
+    file.make_group("theory/ov/sensitivity");
+    file.make_group(group);
+    const auto write = [&](const std::string& name, const auto& of) {
+        std::vector<double> column;
+        for (const auto& t : largest.triplets) column.push_back(of(t));
+        file.write(group + "/" + name, column);
+    };
+    write("layer", [](const auto& t) { return t.layer + 1; });
+    write("triplet", [](const auto& t) { return t.triplet + 1; });
+    write("value", [](const auto& t) { return t.value; });
+    write("elasticity", [](const auto& t) { return t.elasticity; });
+    file.write_attribute(group, "log_s", largest.log_s);
+    file.write_attribute(group, "certified", static_cast<int>(largest.certified));
+}
+
 void write_sensitivity(h5::File& file, const Report& report) {
     file.make_group("theory/ov/sensitivity");
     for (const auto& [name, sensitivity] : report.sensitivity->by_name()) {
@@ -452,6 +469,7 @@ void write_result_file(const Report& report, const std::filesystem::path& path,
     if (report.network.depth() > 0) write_network(file, report.network);
     for (const auto& theory : report.theories) write_theory(file, theory);
     if (report.sensitivity) write_sensitivity(file, report);
+    if (report.largest_by_triplet) write_largest_by_triplet(file, *report.largest_by_triplet);
     if (report.average) write_average(file, *report.average);
     if (report.green) write_green(file, *report.green);
     if (report.simulation) write_simulation(file, *report.simulation);

@@ -16,6 +16,8 @@
 ///                             `law` with `log_s`, `density_log`, `weight`, `cumulative` of the law itself
 ///     /theory/ov/sensitivity/<metric>   `sigma2` (L), `mixers` (L,n,n): derivatives with respect to them;
 ///                             attributes total_noise, certified
+///     /theory/ov/sensitivity/largest    of aligned branches: `layer`, `triplet`, `value`, `elasticity` (one entry per
+///                             kept triplet); attributes log_s, certified
 ///     /theory/ov/average      `log_s`, `density_log_mean`, `density_log_std` (cells in ln s); attributes
 ///                             draws, certified, mass_below_range; groups `mean` and `std` with the metrics
 ///     /depth_limit            `depth`, `share`, `certified` (K), `draws` (limits of other draws); attributes

@@ -94,6 +94,19 @@ std::pair<Eigen::Index, double> largest_of(const Values& values) {
     return {at, values(at)};
 }
 
+void add_largest_by_triplet(Page& page, const dyson::LargestByTriplet& largest) {
+    std::vector<std::pair<double, std::string>> triplets;
+    for (const auto& t : largest.triplets)
+        triplets.emplace_back(t.elasticity,
+                              fmt::format("triplet {} of layer {}", t.triplet + 1, t.layer + 1));
+    const auto words = triplets_to_shrink(triplets);
+    page.blank();
+    page.entry("",
+               fmt::format("the largest value (around {:.4g}){}{}", std::exp(largest.log_s),
+                           words.empty() ? ": no kept triplet lowers it" : ": ", words),
+               largest.certified ? nullptr : "31");
+}
+
 /// Derivatives with respect to the total noise, the noise of the most important layer, and the most important
 /// entry of a mixer.
 void add_sensitivity(Page& page, const Report& report) {
@@ -328,6 +341,7 @@ std::string terminal_page(const Report& report, int columns, bool colour, bool u
         add_agreement(page, report);
     }
     if (report.sensitivity) add_sensitivity(page, report);
+    if (report.largest_by_triplet) add_largest_by_triplet(page, *report.largest_by_triplet);
     if (report.average) add_average(page, report);
     add_plot(page, report);
     if (!report.files.empty()) {

@@ -207,15 +207,11 @@ std::string standing(const Prediction& p) {
 
 /// The triplets to shrink, if the largest value is too large.
 void add_leading_line(report::Page& page, const std::vector<LeadingTriplet>& leading) {
-    std::string words;
-    int named = 0;
-    for (const auto& t : leading) {
-        if (t.elasticity <= 0 || ++named > 3) continue;
-        words += fmt::format("{}{:.2g} % (triplet {} of branch {})", words.empty() ? "" : ", ", 10 * t.elasticity,
-                             t.triplet + 1, t.connection + 1);
-    }
-    if (!words.empty())
-        page.entry(" ", fmt::format("shrinking one triplet by 10 % lowers the largest value, to first order, by {}", words));
+    std::vector<std::pair<double, std::string>> triplets;
+    for (const auto& t : leading)
+        triplets.emplace_back(t.elasticity,
+                              fmt::format("triplet {} of branch {}", t.triplet + 1, t.connection + 1));
+    if (const auto words = report::triplets_to_shrink(triplets); !words.empty()) page.entry(" ", words);
 }
 
 /// What training did to the branches, in words.

@@ -139,6 +139,17 @@ std::string answer(const Report& report) {
                        percent(metrics->window), percent(metrics->collapsed));
 }
 
+std::string triplets_to_shrink(const std::vector<std::pair<double, std::string>>& triplets) {
+    std::string words;
+    int named = 0;
+    for (const auto& [elasticity, place] : triplets) {
+        if (elasticity <= 0 || ++named > 3) continue;
+        words += fmt::format("{}{:.2g} % ({})", words.empty() ? "" : ", ", 10 * elasticity, place);
+    }
+    if (words.empty()) return words;
+    return "shrinking one triplet by 10 % lowers the largest value, to first order, by " + words;
+}
+
 const std::vector<std::string>& baseline_names() {
     static const std::vector<std::string> names{"copy",         "zero",    "negation", "plain_negation",
                                                 "running_mean", "uniform", "unigram",  "noise_floor"};

@@ -48,13 +48,13 @@ bool increasing(const std::vector<double>& values) {
 /// edges of a band are smooth (in √(upper − x) for a band that reaches zero), the edges being nodes too. NaN where there
 /// are too few.
 double interpolated_in_band(const Density& density, double log_s) {
-    const auto band = std::find_if(density.support.begin(), density.support.end(), [&](const auto& b) {
-        return b.log_lower < log_s && log_s < b.log_upper;
-    });
+    const auto band = std::find_if(density.support.begin(), density.support.end(),
+                                   [&](const auto& b) { return b.log_lower < log_s && log_s < b.log_upper; });
     if (band == density.support.end()) return std::numeric_limits<double>::quiet_NaN();
     const bool bounded = std::isfinite(band->log_lower);
     const auto angle = [&](double x) {
-        return bounded ? 2 * std::asin(std::sqrt(std::clamp((x - band->log_lower) / (band->log_upper - band->log_lower), 0.0, 1.0)))
+        return bounded ? 2 * std::asin(std::sqrt(std::clamp(
+                                 (x - band->log_lower) / (band->log_upper - band->log_lower), 0.0, 1.0)))
                        : -std::sqrt(std::max(0.0, band->log_upper - x));
     };
     const auto& x = density.log_s;
@@ -70,13 +70,16 @@ double interpolated_in_band(const Density& density, double log_s) {
     for (std::ptrdiff_t i = 0; i < most; ++i) {
         const auto node = from + i;
         const auto at = static_cast<std::size_t>(i);
-        place[at] = angle(node < first ? band->log_lower : node == last ? band->log_upper : x[static_cast<std::size_t>(node)]);
+        place[at] = angle(node < first   ? band->log_lower
+                          : node == last ? band->log_upper
+                                         : x[static_cast<std::size_t>(node)]);
         value[at] = node < first || node == last ? 0 : density.density_log[static_cast<std::size_t>(node)];
     }
     const double wanted = angle(log_s);
     for (std::size_t width = 1; width < most; ++width)  // Neville
         for (std::size_t i = 0; i + width < most; ++i)
-            value[i] = ((wanted - place[i + width]) * value[i] + (place[i] - wanted) * value[i + 1]) / (place[i] - place[i + width]);
+            value[i] = ((wanted - place[i + width]) * value[i] + (place[i] - wanted) * value[i + 1]) /
+                       (place[i] - place[i + width]);
     return value[0];
 }
 

@@ -253,7 +253,12 @@ void compute_design(const Request& request, const std::optional<mixers::Recipe>&
                     report::Report& report) {
     if (request.sensitivity && !observer.stopped()) {
         observer.stage("sensitivities");
-        report.sensitivity = dyson::sensitivities(report.network);
+        if (!std::holds_alternative<AlignedBranch>(report.network.branch))
+            report.sensitivity = dyson::sensitivities(report.network);
+        else
+            for (const auto& theory : report.theories)
+                if (theory.method == dyson::Method::operator_valued)
+                    report.largest_by_triplet = dyson::largest_by_triplet(report.network, theory.law);
     }
     if (request.average > 0 && !observer.stopped())
         report.average = average_of(request, *recipe, report.network, observer);

@@ -32,6 +32,8 @@ Doubts doubts(const Request& request, const report::Report& report) {
         for (const auto& [name, sensitivity] : report.sensitivity->by_name())
             if (!sensitivity->certified)
                 doubts.failures.push_back(fmt::format("`sensitivity`: the derivative of {} is not certified", name));
+    if (report.largest_by_triplet && !report.largest_by_triplet->certified)
+        doubts.failures.push_back("`sensitivity`: the derivative of the largest value is not certified");
     if (report.average && report.average->certified < report.average->draws)
         doubts.failures.push_back(fmt::format("`average`: {} of {} draws are not certified and left out",
                                               report.average->draws - report.average->certified,

@@ -40,7 +40,8 @@ struct TrainResult {
     TrainingLog log;                                       ///< of all runs together
     double seconds = 0;             ///< of this run
     double evaluation_seconds = 0;  ///< of these: validation losses, diagnostics and measures
-    int64_t replayed_steps = 0;   ///< of this run: recorded once on a GPU and replayed; the others were launched anew
+    int64_t replayed_steps =
+        0;  ///< of this run: recorded once on a GPU and replayed; the others were launched anew
     double steps_per_second = 0;  ///< only training, after the first ten steps
 };
 

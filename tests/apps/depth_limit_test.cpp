@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fstream>
+
 /// The commands that answer questions of design: depth-limit, --sensitivity, --average.
 namespace spectra {
 namespace {
@@ -111,6 +113,29 @@ TEST_F(Design, SensitivitiesAndAverageAreReported) {
                            "--plot", "none", "--sensitivity", "--average", "3", "--out", "run"});
     EXPECT_NE(page.out.find("change of"), std::string::npos) << page.out;
     EXPECT_NE(page.out.find("3 draws of the mixers"), std::string::npos) << page.out;
+}
+
+TEST_F(Design, SensitivityNamesTheTripletsToShrink) {
+    std::ifstream golden(SPECTRA_DATA_DIR "/golden/aligned.json");
+    std::ofstream(folder_.path() / "model.json") << json::parse(golden)["cases"][0];
+    const Words words{"--model", "model.json",    "--samples", "0",  "--plot",
+                      "none",    "--sensitivity", "--out",     "run"};
+    auto as_json = words;
+    as_json.emplace_back("--json");
+    const auto result = run(as_json);
+    EXPECT_EQ(result.status, 0) << result.err;
+    const json largest = json::parse(result.out)["theory"]["ov"]["sensitivity"]["largest"];
+    EXPECT_EQ(largest["certified"], true);
+    EXPECT_EQ(largest["triplets"].size(), 8U) << largest;
+    EXPECT_GE(largest["triplets"][0]["elasticity"], largest["triplets"][1]["elasticity"]);
+    const auto file = h5::File::open_read(folder_.path() / "run.h5");
+    h5::Shape shape;
+    const auto elasticities = file.read_doubles("theory/ov/sensitivity/largest/elasticity", shape);
+    ASSERT_EQ(elasticities.size(), 8U);
+    EXPECT_EQ(elasticities[0], largest["triplets"][0]["elasticity"].get<double>());
+    const auto page = run(words);
+    EXPECT_NE(page.out.find("shrinking one triplet by 10 % lowers the largest value"), std::string::npos)
+        << page.out;
 }
 
 TEST_F(Design, DepthLimitDrawsItsFigureAndDoesNotDependOnThreads) {

@@ -126,6 +126,24 @@ TEST(TrainedClaims, RoughnessIsThatOfTheSecondHalf) {
     EXPECT_NEAR(outcome.numbers[1].value, 0.4, 1e-9);
 }
 
+TEST(TrainedClaims, ReflectionIsJudgedByEveryNumber) {
+    std::vector<TrainingResult> all;
+    add(all, "reflection-ddl-500", 1, {{"beta", 1.99}, {"cosine", 0.955}});
+    add(all, "reflection-edelta-500", 1, {{"gate", 0.06}, {"cosine", 0.965}});
+    add(all, "reflection-jpmhc-500", 1, {{"cosine", -0.01}});
+    const auto verdict = [&] { return edelta::reflection_parameters(TrainingResults(all)).verdict; };
+    const auto set = [&](const char* name, double value) {
+        for (auto& result : all)
+            if (result.values.contains(name)) result.values[name] = value;
+    };
+    EXPECT_EQ(verdict(), Verdict::holds);
+    set("gate", 0.08);
+    EXPECT_EQ(verdict(), Verdict::holds_in_part);
+    set("beta", 1.9);
+    set("cosine", 0.5);
+    EXPECT_EQ(verdict(), Verdict::refuted);
+}
+
 TEST(TrainedClaims, ReflectionNeedsMonotoneBetaAndNegativeCosines) {
     std::vector<TrainingResult> all;
     double beta = 1.5;

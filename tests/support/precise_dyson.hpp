@@ -128,8 +128,10 @@ private:
                 for (int j = 0; j < n_; ++j) {
                     p[at(v, i)][at(w, j)] -= Complex(Real(mixer(i, j)));
                     p[at(w, j)][at(v, i)] -= Complex(Real(mixer(i, j)));
-                    p[at(w, i)][at(w, j)] -= Complex(Real(variance_[index(l)]) * Real(shapes_[index(w)](i, j))) * q[index(v)];
-                    p[at(v, i)][at(v, j)] -= Complex(Real(variance_[index(l)]) * Real(shapes_[index(v)](i, j))) * q[index(w)];
+                    p[at(w, i)][at(w, j)] -=
+                        Complex(Real(variance_[index(l)]) * Real(shapes_[index(w)](i, j))) * q[index(v)];
+                    p[at(v, i)][at(v, j)] -=
+                        Complex(Real(variance_[index(l)]) * Real(shapes_[index(v)](i, j))) * q[index(w)];
                 }
                 if (l + 1 == depth_) continue;
                 p[at(w + 2, i)][at(v, i)] += Complex(1);
@@ -161,7 +163,8 @@ private:
                 for (int k = 0; k < n_; ++k)
                     for (int l = 0; l < n_; ++l)
                         if (write(k, l) != 0)
-                            inner += m[at(a, j)][at(other, k)] * Complex(Real(write(k, l))) * m[at(other, l)][at(a, i)];
+                            inner += m[at(a, j)][at(other, k)] * Complex(Real(write(k, l))) *
+                                     m[at(other, l)][at(a, i)];
                 sum += Complex(Real(read(i, j))) * inner;
             }
         return Complex(Real(variance_[index(b / 2)]) * weight_) * sum;
@@ -189,7 +192,8 @@ public:
         const auto real = static_cast<double>(s);
         const double low = std::max(static_cast<double>(eta), 1e-5 * real);
         double height = std::max(2 * real, low);
-        std::vector<std::complex<double>> q(static_cast<std::size_t>(in_double_.unknowns()), 1.0 / std::complex<double>(real, height));
+        std::vector<std::complex<double>> q(static_cast<std::size_t>(in_double_.unknowns()),
+                                            1.0 / std::complex<double>(real, height));
         in_double_.average({real, height}, q, 300);
         in_double_.newton({real, height}, q, 50, 1e-12);
         double factor = 0.5;
@@ -244,7 +248,8 @@ public:
             const Precise rho = density(place(d.back()), q);
             value.push_back(rho * rho);
         }
-        const Precise first = (value[1] - value[2]) / (d[1] - d[2]), second = (value[0] - value[1]) / (d[0] - d[1]);
+        const Precise first = (value[1] - value[2]) / (d[1] - d[2]),
+                      second = (value[0] - value[1]) / (d[0] - d[1]);
         const Precise bend = (second - first) / (d[0] - d[2]);
         Precise root = d[2] - value[2] / first;
         for (int k = 0; k < 20; ++k) {

@@ -6,6 +6,7 @@
 #include "dyson/law/theory.hpp"
 #include "network/slice.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -181,6 +182,27 @@ Sensitivities sensitivities(const Network& network) {
     result.log_mean = of_log_mean(network);
     result.window = difference(counting[2], counting[1]);
     result.collapsed = counting[0];
+    return result;
+}
+
+LargestByTriplet largest_by_triplet(const Network& network, const Spectrum& law) {
+    const auto* const aligned = std::get_if<AlignedBranch>(&network.branch);
+    if (aligned == nullptr) throw std::invalid_argument("sensitivity: only aligned branches keep triplets");
+    if (noiseless(network))
+        throw std::invalid_argument(
+            "sensitivity: every triplet is kept, and nothing is left to theory; keep fewer");
+    LargestByTriplet result;
+    result.log_s = law.log_quantile(1 - 0.5 / network.size());
+    const auto mass = mass_below(network, {result.log_s}).front();
+    const double slope = 2 * mass.potential.scaled_green.imag();
+    result.certified = mass.certified && slope < 0;
+    for (std::size_t l = 0; l < mass.potential.triplets.size(); ++l)
+        for (std::size_t i = 0; i < mass.potential.triplets[l].size(); ++i)
+            result.triplets.push_back({static_cast<int>(l), static_cast<int>(i),
+                                       aligned->kept[l].values(static_cast<Eigen::Index>(i)),
+                                       -mass.potential.triplets[l][i].imag() / slope});
+    std::stable_sort(result.triplets.begin(), result.triplets.end(),
+                     [](const auto& a, const auto& b) { return a.elasticity > b.elasticity; });
     return result;
 }
 

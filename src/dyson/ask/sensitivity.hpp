@@ -4,6 +4,7 @@
 /// Derivatives of the metrics with respect to every mixer and every noise of a network.
 
 #include "network/network.hpp"
+#include "spectrum/spectrum.hpp"
 
 #include <Eigen/Core>
 
@@ -52,6 +53,25 @@ Sensitivities sensitivities(const Network& network);
 
 /// ∂F/∂… at each s.
 std::vector<Sensitivity> counting_sensitivities(const Network& network, const std::vector<double>& log_s);
+
+/// How the largest singular value of an aligned network follows the triplets that it keeps.
+struct LargestByTriplet {
+    /// One kept triplet.
+    struct Triplet {
+        int layer = 0;          ///< from 0
+        int triplet = 0;        ///< of the layer, from 0
+        double value = 0;       ///< t, its singular value
+        double elasticity = 0;  ///< ∂ ln s₁/∂ ln t
+    };
+    double log_s = 0;                    ///< ln s₁: half a singular value, 1/2N of the mass, lies above
+    std::vector<Triplet> triplets = {};  ///< all of them, the largest elasticity first
+    bool certified = false;              ///< the point that it was found from is
+};
+
+/// From F(s₁; t) = 1 − 1/2N: ∂ ln s₁/∂ ln t = −(∂F/∂ ln t)/(∂F/∂ ln s) = −Im ∂Φ/∂ ln t / Im 2ωg at s₁, which `law`, the
+/// operator-valued law of the network, locates. The triplet to shrink is the first. Throws std::invalid_argument if the
+/// branches are not aligned, or keep everything.
+LargestByTriplet largest_by_triplet(const Network& network, const Spectrum& law);
 
 /// ∂/∂C with C = Σ_l σ_l², scaling all σ_l² together.
 double by_total_noise(const Network& network, const Sensitivity& sensitivity);

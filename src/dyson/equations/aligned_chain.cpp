@@ -247,6 +247,20 @@ Eigen::MatrixXcd AlignedChain::coupled() const {
     return ck;
 }
 
+std::vector<std::vector<Complex>> AlignedChain::by_triplet() const {
+    std::vector<std::vector<Complex>> all(layers());
+    for (std::size_t k = 0; k < shared_->pairs.size(); ++k) {
+        const Pair& pair = shared_->pairs[k];
+        if (!pair.kept) continue;
+        const Index v = 2 * index(k), w = v + 1;
+        const auto product = [&](Index row, Index column) {
+            return k_.row(row).cwiseProduct(w_.col(column).transpose()).sum();
+        };
+        all[pair.layer].push_back(-values_[k] * (product(v, w) + product(w, v)));
+    }
+    return all;
+}
+
 Complex AlignedChain::quadratic(const Eigen::RowVectorXcd& row) const {
     return (row * tau_).cwiseProduct(row).sum();
 }

@@ -69,6 +69,8 @@ public:
     /// det(base)^p · det(1 + C K).
     const Eigen::MatrixXcd& base() const { return base_; }
     Eigen::MatrixXcd coupled() const;
+    /// ∂ ln det(P − Σ)/∂ ln s of the kept triplets, layer by layer: of C alone, −s (K W)(v, w) twice.
+    std::vector<std::vector<Complex>> by_triplet() const;
     /// Rows of C K.
     Eigen::Index columns() const { return 2 * static_cast<Eigen::Index>(shared_->pairs.size()); }
 

@@ -406,6 +406,9 @@ public:
         const double links = pi * static_cast<double>(layers - 1);
         result.mass_above = (above + argument / chain.size() - links) / pi;
         result.scaled_green = chain.green();
+        result.triplets = chain.by_triplet();
+        for (auto& layer : result.triplets)
+            for (auto& derivative : layer) derivative /= chain.size();
         for (std::size_t l = 0; l < layers; ++l)
             if (!chain.quiet(l))
                 result.defect = std::max(result.defect, std::abs(chain.written(l) / m(index(2 * l + 1)) - 1.0));

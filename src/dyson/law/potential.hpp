@@ -40,7 +40,8 @@ namespace spectra::dyson {
 ///
 /// Aligned branches: ln det(P − Σ)/N = (p ln det(base) + ln det(1 + C K))/N (aligned_chain.hpp) and K_l counts with the
 /// share (m − r)/N of what is free. P − Σ with a fraction κ of C has Im ≥ 0 for every κ from 0 to 1, so that no eigenvalue
-/// of 1 + κCK crosses the negative axis: Im ln det(1 + CK) is the sum of their principal arguments.
+/// of 1 + κCK crosses the negative axis: Im ln det(1 + CK) is the sum of their principal arguments. A kept value is in C
+/// alone, so that ∂Φ/∂ ln t is explicit too.
 ///
 /// The branch of the logarithm. P − Σ is symmetric with Im(P − Σ) ≥ 0, and so is every Schur complement of
 /// it. So the pivots of a symmetric elimination lie in the closed upper half plane if ω does, and
@@ -51,6 +52,8 @@ struct Potential {
     double mass_error = 1;                 ///< of mass_above, by rounding
     std::vector<Complex> sigma2;           ///< ∂Φ/∂σ_l²
     std::vector<Eigen::MatrixXcd> mixers;  ///< ∂Φ/∂A_l
+    std::vector<std::vector<Complex>>
+        triplets;  ///< aligned branches: ∂Φ/∂ ln t of the kept triplets, by layer
     double defect = 1;                     ///< relative distance of the unknowns from those of their own M
     Complex scaled_green = 0;              ///< Equation::scaled_green, where it comes at no cost: aligned branches
 };

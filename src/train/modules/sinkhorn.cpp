@@ -118,7 +118,8 @@ Tensor balanced(const Tensor& logits, int64_t plain_sweeps) {
     if (logits.numel() == 0) return logits.clone();
     const double rounding = 4 * static_cast<double>(logits.size(1)) * std::numeric_limits<double>::epsilon();
     const double target = std::max(tolerance, rounding);
-    if (auto* const recording = Recording::current()) return balanced_without_waiting(logits, target, *recording);
+    if (auto* const recording = Recording::current())
+        return balanced_without_waiting(logits, target, *recording);
     const double spread = (logits.amax({1, 2}) - logits.amin({1, 2})).max().item<double>();
     int doublings = 0;
     while (std::isfinite(spread) && std::ldexp(spread, -doublings) > largest_spread) ++doublings;

@@ -3,6 +3,7 @@
 #include "dyson/exact/moments.hpp"
 #include "dyson/law/potential.hpp"
 #include "dyson/law/theory.hpp"
+#include "support/aligned_networks.hpp"
 #include "support/branch_networks.hpp"
 #include "support/expect_refused.hpp"
 #include "support/networks.hpp"
@@ -311,6 +312,41 @@ TEST(Sensitivity, HasNoDerivativeOfMinusInfinity) {
 TEST(Sensitivity, RefusesZeroLayers) {
     testing::expect_refused([] { sensitivities(make_network(Mixer::Zero(2, 2), 3, 1, 0.0)); },
                             {"sensitivity", "layer 1", "nonzero"});
+}
+
+// F(s₁; t) = 1 − 1/2N, by differences of the mass below s.
+TEST(Sensitivity, OfTheLargestValueToEveryKeptTriplet) {
+    for (const bool hyper_connection : {true, false}) {
+        tests::AlignedCase wanted;
+        wanted.hyper_connection = hyper_connection;
+        const auto network = tests::aligned_network(wanted);
+        const auto law = solve(network, Method::operator_valued).law;
+        const auto found = largest_by_triplet(network, law);
+        ASSERT_TRUE(found.certified);
+        ASSERT_EQ(found.triplets.size(), 6U);
+        EXPECT_NEAR(law.cdf(found.log_s), 1 - 0.5 / network.size(), 1e-9);
+        const auto mass = [&](const Network& changed, double log_s) {
+            return mass_below(changed, {log_s}).front().mass;
+        };
+        constexpr double step = 1e-5;
+        const double slope =
+            (mass(network, found.log_s + step) - mass(network, found.log_s - step)) / (2 * step);
+        for (const auto& t : found.triplets) {
+            const auto scaled = [&](double factor) {
+                auto changed = network;
+                std::get<AlignedBranch>(changed.branch)
+                    .kept[static_cast<std::size_t>(t.layer)]
+                    .values(t.triplet) *= factor;
+                return mass(changed, found.log_s);
+            };
+            const double moved = (scaled(std::exp(step)) - scaled(std::exp(-step))) / (2 * step);
+            EXPECT_NEAR(t.elasticity, -moved / slope, 1e-5) << t.layer << ' ' << t.triplet;
+        }
+        EXPECT_GT(found.triplets.front().elasticity, 0.05);
+        EXPECT_GE(found.triplets.front().elasticity, found.triplets.back().elasticity);
+    }
+    EXPECT_THROW(largest_by_triplet(tests::make_network(Mixer::Identity(2, 2), 1, 4, 1.0), {}),
+                 std::invalid_argument);
 }
 
 }  // namespace

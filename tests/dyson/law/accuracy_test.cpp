@@ -21,7 +21,8 @@ TEST(PreciseDyson, SolvesTheCubicOfOneLayer) {
     const PreciseDyson precise(network);
     for (const double s : {0.7, 1.0, 1.4}) {
         const auto q = precise.solution(s);
-        const PreciseComplex z(Precise(s) * Precise(s)), g = precise.green(s, 0, q) / PreciseComplex(Precise(s)),
+        const PreciseComplex z(Precise(s) * Precise(s)),
+            g = precise.green(s, 0, q) / PreciseComplex(Precise(s)),
             rest = PreciseComplex(1) - PreciseComplex(Precise(variance)) * g;
         EXPECT_LE(abs(g * (z * rest * rest - PreciseComplex(1)) - rest), Precise("1e-38")) << s;
     }
