@@ -184,20 +184,24 @@ bool ClaimsReport::agrees() const {
 }
 
 std::string terminal_page(const ClaimsReport& report, int columns, bool colour) {
-    std::vector<std::string> ids, statements, states, found, numbers, commands;
+    std::vector<std::string> ids, statements, states, found, numbers, published;
     for (const auto& row : report.rows) {
         const auto* const number = shown_number(row.outcome ? row.outcome->numbers : row.claim.numbers);
         ids.push_back(row.claim.id);
         statements.push_back(shortened(row.claim.statement, 34));
         states.push_back(state_of(row));
         found.emplace_back(claims::name(row.outcome ? row.outcome->verdict : row.claim.verdict));
-        numbers.push_back(number == nullptr ? "" : number_words(*number));
+        numbers.push_back(number == nullptr ? ""
+                          : number->spread  ? fmt::format("{} ± {:.1g}", digits(number->value), *number->spread)
+                                            : digits(number->value));
+        published.push_back(number != nullptr && number->published ? digits(*number->published) : "");
     }
     const Table table{{{"claim", "", ids},
                        {"statement", "claim", statements},
                        {"state", "result", states},
                        {"verdict", "verdict", found},
-                       {"number", "number", numbers}},
+                       {"number", "number", numbers},
+                       {"published", "paper", published}},
                       {}};
     Page page(columns, colour, true);
     std::string out = to_page(table, columns, colour, true);

@@ -59,6 +59,20 @@ TEST(ClaimsReport, ThePageNamesWhatDiffers) {
         EXPECT_NE(other.find(words), std::string::npos) << words << "\n" << other;
 }
 
+// What a reader came for must fit on the page, with its spread and the published number beside it.
+TEST(ClaimsReport, ThePageHasTheNumberAndThePapers) {
+    claims::Claim claim;
+    claim.id = "C149";
+    claim.statement = "A statement of many words, of which the page shows only the first few.";
+    claim.verdict = claims::Verdict::not_testable;
+    claim.numbers = {{"a number", 0.000123456, 0, 0.000987654, 0.0000234567}};
+    ClaimsReport report;
+    report.rows.push_back({claim, {}, {}});
+    const auto page = terminal_page(report, 100, false);
+    EXPECT_NE(page.find("0.0001235 ± 2e-05"), std::string::npos) << page;
+    EXPECT_NE(page.find("0.0009877"), std::string::npos) << page;
+}
+
 TEST(ClaimsReport, JsonHasStoredAndComputedNumbers) {
     const auto object = nlohmann::json::parse(to_json(example()));
     EXPECT_TRUE(object.at("agrees"));
