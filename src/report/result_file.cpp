@@ -5,6 +5,7 @@
 #include "h5/file.hpp"
 #include "report/branch_fields.hpp"
 #include "spectrum/metrics.hpp"
+#include "report/column.hpp"
 #include "report/result_format.hpp"
 #include "report/simulation_group.hpp"
 
@@ -179,15 +180,11 @@ void write_largest_by_triplet(h5::File& file, const dyson::LargestByTriplet& lar
     const std::string group = "theory/ov/sensitivity/largest";
     file.make_group("theory/ov/sensitivity");
     file.make_group(group);
-    const auto write = [&](const std::string& name, const auto& of) {
-        std::vector<double> column;
-        for (const auto& t : largest.triplets) column.push_back(of(t));
-        file.write(group + "/" + name, column);
-    };
-    write("layer", [](const auto& t) { return t.layer + 1; });
-    write("triplet", [](const auto& t) { return t.triplet + 1; });
-    write("value", [](const auto& t) { return t.value; });
-    write("elasticity", [](const auto& t) { return t.elasticity; });
+    const auto& triplets = largest.triplets;
+    file.write(group + "/layer", column(triplets, [](const auto& t) { return t.layer + 1; }));
+    file.write(group + "/triplet", column(triplets, [](const auto& t) { return t.triplet + 1; }));
+    file.write(group + "/value", column(triplets, [](const auto& t) { return t.value; }));
+    file.write(group + "/elasticity", column(triplets, [](const auto& t) { return t.elasticity; }));
     file.write_attribute(group, "log_s", largest.log_s);
     file.write_attribute(group, "certified", static_cast<int>(largest.certified));
 }

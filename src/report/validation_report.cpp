@@ -8,6 +8,7 @@
 #include "report/result_file.hpp"
 #include "report/terminal.hpp"
 #include "report/validation_json.hpp"
+#include "report/column.hpp"
 #include "report/wording.hpp"
 
 #include <fmt/format.h>
@@ -41,9 +42,7 @@ std::string words_of(const std::vector<Requirement>& requirements) {
 /// One value per connection.
 template <class Rows, class Get>
 void write_column(h5::File& file, const std::string& path, const Rows& rows, Get get) {
-    std::vector<double> values;
-    for (const auto& row : rows) values.push_back(get(row));
-    file.write("trained/" + path, values);
+    file.write("trained/" + path, report::column(rows, get));
 }
 
 template <class Rows, class Get>

@@ -22,8 +22,8 @@ struct StepGraph::State {
 bool StepGraph::record(const std::function<void()>& work) {
     auto state = std::make_unique<State>();
     torch::cuda::synchronize();
-    c10::cuda::CUDACachingAllocator::
-        emptyCache();  // what single launches used; the recording has memory of its own
+    // What single launches used; the recording has memory of its own.
+    c10::cuda::CUDACachingAllocator::emptyCache();
     bool done = false;
     state->graph.capture_begin();
     try {
