@@ -33,6 +33,7 @@ constexpr std::size_t most_values = 16384;                  // of a simulated la
 constexpr std::size_t few_runs = 8;                         // networks with all their numbers
 constexpr std::size_t few_points = 90, few_values = 128;    // of each of more networks
 constexpr std::size_t most_laws = 2000, most_runs = 10000;  // networks with curves, networks at all
+constexpr int all_digits = 17;                              // of a double
 constexpr std::size_t most_panels = 48, most_series = 64;   // of a figure
 
 /// How much of a law is kept.
@@ -261,11 +262,17 @@ void add_design(Json& object, const Group& run) {
                 average = run / "theory" / "ov" / "average";
     for (const auto& metric : metric_names) {
         const Group group = sensitivity / metric.name;
-        if (!group.exists()) continue;
+        if (!group.exists() || group.has("elasticity")) continue;
         Json& entry = object["sensitivity"][metric.name];
         entry["attributes"] = group.attributes();
         group.add(entry, "sigma2");
         group.add(entry, "mixers");
+    }
+    if (const Group largest = sensitivity / "largest"; largest.has("elasticity")) {
+        Json& entry = object["largest_by_triplet"];
+        entry["attributes"] = largest.attributes();
+        for (const char* name : {"layer", "triplet", "value", "elasticity"})
+            largest.add(entry, name, all_digits);
     }
     if (!average.exists()) return;
     Json& entry = object["average"];
@@ -393,6 +400,8 @@ Json alignment_object(const Group& group) {
     object["attributes"] = group.attributes();
     for (const char* name : {"ranks", "draws", "distances", "distance_errors", "largest", "overlaps"})
         group.add(object, name);
+    for (const char* name : {"leading_connection", "leading_triplet", "leading_value", "leading_elasticity"})
+        group.add(object, name, all_digits);
     return object;
 }
 

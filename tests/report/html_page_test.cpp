@@ -89,6 +89,20 @@ TEST_F(HtmlPage, HasTheNumbersOfTheFile) {
     EXPECT_EQ(run["network"]["mixers"]["data"][3].get<double>(), 0.25);
 }
 
+TEST_F(HtmlPage, HasEveryDigitOfTheTripletsThatMoveTheLargestValue) {
+    Report report = tests::isometric_report();
+    report.largest_by_triplet = {0.75, {{2, 0, 1.0 / 3, 0.1 + 0.2}, {0, 1, 2.5, -1.0 / 7}}, true};
+    const auto run = data(write(report))["run"];
+    const auto& largest = run["largest_by_triplet"];
+    EXPECT_EQ(largest["attributes"]["log_s"], 0.75);
+    EXPECT_EQ(largest["attributes"]["certified"], 1);
+    EXPECT_EQ(largest["layer"]["data"], json::array({3.0, 1.0}));
+    EXPECT_EQ(largest["triplet"]["data"], json::array({1.0, 2.0}));
+    EXPECT_EQ(largest["value"]["data"], json::array({1.0 / 3, 2.5}));
+    EXPECT_EQ(largest["elasticity"]["data"], json::array({0.1 + 0.2, -1.0 / 7}));
+    EXPECT_FALSE(run.contains("sensitivity")) << "of metrics there is none";
+}
+
 TEST_F(HtmlPage, SaysTheSentencesOfTheTerminal) {
     const auto run = data(write(tests::collapsed_report()))["run"];
     EXPECT_EQ(run["answer"].get<std::string>().substr(0, 31), "Most gradient directions vanish")

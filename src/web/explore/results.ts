@@ -1,7 +1,7 @@
 // Published losses and those that this program finds, as bars.
 
 import { choice, fill, h } from '../page/dom';
-import { show } from '../page/format';
+import { barCell } from '../page/table';
 import { part } from './story';
 
 interface Row {
@@ -54,14 +54,6 @@ const tables: Record<string, { words: string; unit: string; log: boolean; rows: 
     },
 };
 
-/// A number as a bar of that share of the width, with the number beside it.
-function bar(value: number | null, share: number, colour: string): HTMLElement {
-    if (value === null) return h('td', {}, '–');
-    const length = h('span', { class: `bar ${colour}`, 'aria-hidden': 'true' });
-    length.style.width = `${Math.max(1, 100 * share).toFixed(1)}%`;
-    return h('td', { class: 'bars' }, h('span', { class: 'bar-frame' }, length), h('span', { class: 'number' }, show(value, 3)));
-}
-
 function draw(name: string): HTMLElement {
     const { words, unit, log, rows } = tables[name];
     const values = rows.flatMap((row) => [row.published, row.here]).filter((v): v is number => v !== null).map(Math.abs);
@@ -71,7 +63,7 @@ function draw(name: string): HTMLElement {
         h('table', { class: 'results' }, h('caption', {}, `${words} Bars are ${log ? 'logarithmic' : 'linear'} in the ${unit}.`),
           h('thead', {}, h('tr', {}, ['model', 'published', 'this program'].map((w) => h('th', { scope: 'col' }, w)))),
           h('tbody', {}, rows.map((row) => h('tr', {}, h('th', { scope: 'row' }, row.model, row.note && h('span', { class: 'expected' }, row.note)),
-            bar(row.published, share(row.published), 'k7'), bar(row.here, share(row.here), 'k0'))))));
+            barCell(row.published, share(row.published), 'k7'), barCell(row.here, share(row.here), 'k0'))))));
 }
 
 export function resultsPart(): HTMLElement {

@@ -6,6 +6,7 @@ import { block, matrix, num, text, type Alignment, type Block, type Num } from '
 import { h, section } from './dom';
 import { percent, show, withError } from './format';
 import { heat } from './heat';
+import { shrinkWords, tripletBars, tripletsFrom } from './triplets';
 
 /// The finding in a sentence.
 export function alignmentWords(alignment: Alignment): string {
@@ -70,6 +71,15 @@ function overlaps(alignment: Alignment): HTMLElement | null {
         heat(shown.step > 1 ? `Overlaps, the largest of every ${shown.step} × ${shown.step} connections` : 'Overlaps', shown.rows, 1));
 }
 
+/// Which triplets make the largest singular value.
+function leading(alignment: Alignment): HTMLElement | null {
+    const triplets = tripletsFrom(alignment.leading_connection, alignment.leading_triplet, alignment.leading_value, alignment.leading_elasticity);
+    if (!triplets.length) return null;
+    return h('div', {}, h('h3', {}, 'Which triplets make the largest singular value'),
+        h('p', {}, `${shrinkWords('branch', triplets)} Measured at the first input; the singular triplets of every branch count from 1, the largest first.`),
+        tripletBars('branch', triplets));
+}
+
 export function alignmentSection(alignment: Alignment | undefined): HTMLElement | null {
     const ranks = column(alignment?.ranks), distances = column(alignment?.distances);
     if (!alignment || !ranks.length || distances.length !== ranks.length) return null;
@@ -88,5 +98,6 @@ export function alignmentSection(alignment: Alignment | undefined): HTMLElement 
             ? `The equation with these triplets kept, solved and certified at the first input, lies at ${show(num(a, 'theory_distance'), 3)} of the root mean square.`
             : `The equation with these triplets kept is not certified: ${doubt}.`),
         overlaps(alignment),
+        leading(alignment),
         numbersOf('The curve as a table', () => [['triplets kept', 'W1 / rms', 'error', 'largest', 'draws'], ...ranks.map((r, k) => [r, distances[k], errors[k] ?? null, largest[k] ?? null, draws[k] ?? null])]));
 }

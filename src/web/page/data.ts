@@ -71,6 +71,7 @@ export interface Run {
     doubts: string[];
     noise: Num;
     sensitivity?: Record<string, { attributes: Attributes; sigma2?: Block; mixers?: Block }>;
+    largest_by_triplet?: { attributes: Attributes; layer?: Block; triplet?: Block; value?: Block; elasticity?: Block };
     average?: { attributes: Attributes; mean: Attributes; std: Attributes } & Record<string, unknown>;
 }
 
@@ -83,6 +84,10 @@ export interface Alignment {
     distance_errors?: Block;
     largest?: Block;
     overlaps?: Block;
+    leading_connection?: Block;
+    leading_triplet?: Block;
+    leading_value?: Block;
+    leading_elasticity?: Block;
 }
 
 export interface Trained {

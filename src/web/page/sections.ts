@@ -7,6 +7,7 @@ import { percent, show, withError } from './format';
 import { heat, product, singularValues } from './heat';
 import { densityLaw, sampleLaw, type Law } from './law';
 import { sortable } from './table';
+import { shrinkWords, tripletBars, tripletsFrom } from './triplets';
 
 export const sourceNames: Record<string, string> = {
     ov: 'operator-valued theory', scalar: 'scalar theory', 's-transform': 'S-transform', printed: 'equation as printed',
@@ -164,9 +165,22 @@ export function networkSection(run: Run): HTMLElement | null {
         ], layers));
 }
 
+/// Of a network that keeps triplets: which of them to shrink.
+function tripletSensitivity(run: Run): HTMLElement | null {
+    const source = run.largest_by_triplet;
+    const triplets = tripletsFrom(source?.layer, source?.triplet, source?.value, source?.elasticity);
+    if (!source || !triplets.length) return null;
+    const place = num(source.attributes, 'log_s');
+    return section('Sensitivity',
+        source.attributes.certified !== 1 && h('p', { class: 'bad' }, 'Not certified.'),
+        h('p', { class: 'lead' }, shrinkWords('layer', triplets)),
+        h('p', {}, `How much every kept triplet moves the largest singular value s₁ of the network${place === null ? '' : `, which lies around ${show(Math.exp(place))}`}. Triplets count from 1, as in the network’s file.`),
+        tripletBars('layer', triplets));
+}
+
 export function sensitivitySection(run: Run): HTMLElement | null {
     const entries = Object.entries(run.sensitivity ?? {});
-    if (!entries.length) return null;
+    if (!entries.length) return tripletSensitivity(run);
     const body = h('div', {});
     const draw = (name: string) => {
         const entry = run.sensitivity![name], sigma2 = entry.sigma2?.data ?? [], mixers = entry.mixers;

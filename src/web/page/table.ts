@@ -1,4 +1,4 @@
-// Tables that sort by any column and keep the rows that contain a text.
+// Tables that sort by any column and keep the rows that contain a text, and cells that are bars.
 
 import { copyButton, fill, fresh, h, type Child } from './dom';
 import { csv, show } from './format';
@@ -8,6 +8,14 @@ export interface Column {
     title?: string;
     value: (row: number) => string | number | null;
     shown?: (row: number) => Child;
+}
+
+/// A number as a bar of that share of the width, with the number beside it.
+export function barCell(value: number | null, share: number, colour: string): HTMLElement {
+    if (value === null) return h('td', {}, '–');
+    const length = h('span', { class: `bar ${colour}`, 'aria-hidden': 'true' });
+    length.style.width = `${Math.max(1, 100 * share).toFixed(1)}%`;
+    return h('td', { class: 'bars', 'data-value': value }, h('span', { class: 'bar-frame' }, length), h('span', { class: 'number' }, show(value, 3)));
 }
 
 const page = 100;

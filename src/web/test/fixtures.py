@@ -112,6 +112,9 @@ with create("aligned") as file:
     alignment["distances"] = np.array([0.0321, 0.0284, 0.0233, 0.0197])
     alignment["distance_errors"] = np.array([0.0008, 0.0007, 0.0006, 0.0005])
     alignment["largest"] = np.array([3.3, 4.3, 5.1, 6.0])
+    alignment["leading_connection"], alignment["leading_triplet"] = np.array([10.0, 3, 5, 4]), np.array([1.0, 2, 3, 1])
+    alignment["leading_value"] = np.array([3.25, 1.5, 0.75, 0.1])
+    alignment["leading_elasticity"] = np.array([0.3123456789012345, 0.12, -0.0625, 0.02])
     overlaps = np.tril(random.uniform(0, 0.1, (count, count)), -1)
     overlaps[9, 2] = 0.62
     alignment["overlaps"] = overlaps[None]

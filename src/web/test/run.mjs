@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -19,6 +19,12 @@ const shots = process.env.SHOTS;
 
 console.log(`results in ${folder}`);
 const json = JSON.parse(spectra('--mixer', 'bistochastic', '--depth', '4', '--samples', '40', '--sensitivity', '--average', '3', '--omega', '1+0.1i', '--json', '--plot', 'html', '--out', 'analysis'));
+// Two layers that keep twelve triplets in all, so that the page shows ten of them and the rest as numbers.
+const unit = (size, k) => Array.from({ length: size }, (_, i) => i === k ? 1 : 0), keep = 6, wide = 24;
+writeFileSync(join(folder, 'kept.json'), JSON.stringify({ streams: 2, depth: 2, width: wide, mixers: [[[1, 0], [0, 1]], [[0.9, 0.1], [0.1, 0.9]]],
+    noise: { kind: 'aligned', pre: [1, 0.5], post: [0.5, 1], singular_values: [0, 1].map(() => Array.from({ length: wide - keep }, (_, k) => 0.1 + 0.01 * k)),
+             triplets: [0, 1].map((l) => ({ values: Array.from({ length: keep }, (_, k) => 3 - 0.4 * k - 0.3 * l), left: Array.from({ length: keep }, (_, k) => unit(wide, (k + l) % keep)), right: Array.from({ length: keep }, (_, k) => unit(wide, (k + 2 * l) % keep)) })) } }));
+const kept = JSON.parse(spectra('--model', 'kept.json', '--sensitivity', '--theory', 'ov', '--samples', '0', '--json', '--plot', 'html', '--out', 'kept')).theory.ov.sensitivity.largest;
 spectra('compare', '--mixers', 'identity,bistochastic,cayley', '--depths', '1,2,4', '--samples', '10', '--quiet', '--plot', 'html', '--table', 'none', '--out', 'compare');
 spectra('depth-limit', '--mixer', 'bistochastic', '--max-depth', '20', '--average', '3', '--quiet', '--plot', 'html', '--out', 'depth');
 spectra('figure', 'bands', '--max-depth', '10', '--quiet', '--plot', 'html', '--out', 'figure');
@@ -26,7 +32,7 @@ spectra('sweep', '--mixers', 'bistochastic,cayley', '--depths', '1:5', '--sample
 try { spectra('validate', join(here, '../../../data/layouts/mhc_lite.pt'), '--quiet', '--plot', 'html', '--out', 'weights'); } catch (error) { assert.equal(error.status, 1, error.stderr); }
 execFileSync(process.env.PYTHON ?? 'python3', [join(here, 'fixtures.py'), folder], { stdio: 'inherit' });
 spectra('explore', '--output', 'explore.html');
-const pages = ['explore', 'analysis', 'compare', 'depth', 'figure', 'weights', 'training', 'validation1000', 'aligned', 'sweep1000', 'hostile', 'several'];
+const pages = ['explore', 'analysis', 'kept', 'compare', 'depth', 'figure', 'weights', 'training', 'validation1000', 'aligned', 'sweep1000', 'hostile', 'several'];
 for (const name of ['training', 'validation1000', 'aligned', 'sweep1000', 'hostile']) spectra('report', `${name}.h5`);
 spectra('report', 'analysis.h5', 'compare.h5', 'training.h5', 'weights.h5', 'validation1000.h5', 'depth.h5', '--output', 'several.html');
 
@@ -191,6 +197,32 @@ await test('sliders, metrics and tables of an analysis', async () => open('analy
     await page.locator('details.numbers[open] tbody tr').nth(100).waitFor({ state: 'attached' });  // made when it is opened
 } }));
 
+/// Every bar's triplet is one of the file's, with the same numbers; the strongest come first.
+async function bars(part, noun, expected) {
+    const strongest = [...expected].sort((a, b) => Math.abs(b.elasticity) - Math.abs(a.elasticity)), widths = [];
+    const rows = await part.locator('table.triplets tbody tr').all();
+    assert.equal(rows.length, Math.min(10, expected.length));
+    for (const [k, row] of rows.entries()) {
+        const { place, triplet, value, elasticity } = strongest[k];
+        assert.equal(await row.locator('th').innerText(), `${triplet} of ${noun} ${place}`);
+        assert.deepEqual(await row.locator('[data-value]').evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.value))), [elasticity, value]);
+        widths.push(await row.locator('.bar').evaluate((bar) => bar.getBoundingClientRect().width / bar.parentElement.getBoundingClientRect().width));
+        assert.ok(Math.abs(widths[k] - Math.max(0.01, Math.abs(elasticity / strongest[0].elasticity))) < 0.01, `bar ${k + 1} is ${widths[k]} wide`);
+    }
+}
+
+await test('a network that keeps triplets tells which one to shrink', async () => open('kept', { run: async (page) => {
+    const part = page.locator('section', { has: page.getByRole('heading', { name: 'Sensitivity' }) }), words = await part.innerText();
+    assert.equal(kept.triplets.length, 12);
+    const [first, second] = kept.triplets;
+    assert.ok(words.includes(`Shrink triplet ${first.triplet} of layer ${first.layer} first: 10 % less lowers the largest singular value by ${Number((10 * first.elasticity).toPrecision(2))} %`), words);
+    assert.ok(words.includes(`triplet ${second.triplet} of layer ${second.layer} (`), words);
+    assert.ok(words.includes(`lies around ${Number(kept.s.toPrecision(4))}`), words);
+    await bars(part, 'layer', kept.triplets.map((t) => ({ ...t, place: t.layer })));
+    await part.getByText('All triplets as a table').click();
+    assert.equal(await part.locator('details tbody tr').count(), 12);
+} }));
+
 await test('the keyboard alone suffices', async () => open('analysis', { run: async (page) => {
     for (let k = 0; k < 60 && !await page.evaluate(() => document.activeElement.classList.contains('chart')); ++k) await page.keyboard.press('Tab');
     assert.ok(await page.evaluate(() => document.activeElement.classList.contains('chart')), 'the chart can be reached');
@@ -252,8 +284,11 @@ await test('a validation shows how its layers are aligned', async () => open('al
     const rows = await part.locator('table.alignment tbody tr').allInnerTexts();
     assert.deepEqual(rows.map((row) => row.split('\t')[0]), ['0', '1', '2', '4']);
     assert.match(rows[3], /0.0197 ± 0.0005/);
-    assert.equal(await part.locator('[data-value]').last().getAttribute('data-value'), '0.0197');
+    assert.equal(await part.locator('table.alignment [data-value]').last().getAttribute('data-value'), '0.0197');
     assert.match(await part.innerText(), /largest is 62.00 %: connection 10 reads what connection 3 writes/);
+    assert.match(await part.innerText(), /Shrink triplet 1 of branch 10 first: 10 % less lowers the largest singular value by 3.1 %, to first order. Next are triplet 2 of branch 3 \(1.2 %\) and triplet 1 of branch 4 \(0.2 %\)/);
+    await bars(part, 'branch', [[10, 1, 3.25, 0.3123456789012345], [3, 2, 1.5, 0.12], [4, 1, 0.1, 0.02], [5, 3, 0.75, -0.0625]].map(([place, triplet, value, elasticity]) => ({ place, triplet, value, elasticity })));
+    assert.match(await part.locator('table.triplets tbody tr').nth(2).innerText(), /\+0.63 %/, 'shrinking it would raise the largest value');
     assert.match(await part.innerText(), /solved and certified at the first input, lies at 0.0213/);
     assert.equal(await part.locator('.matrix tr').count(), 16);
     await part.scrollIntoViewIfNeeded();
