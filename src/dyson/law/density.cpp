@@ -258,8 +258,18 @@ private:
                 base += atoms_[next_atom].mass;
         };
         const panel::Rule& rule = panel::rule();
-        for (Panel& p : panels) {
+        // The mass of a power law beyond a cut belongs to the law: it is put on the node next to the cut.
+        const auto add_beyond = [&](double mass, std::size_t node) {
+            law.cut += mass;
+            if (d.density_log[node] > 0) d.weight[node] += mass / d.density_log[node];
+        };
+        for (std::size_t k = 0; k < panels.size(); ++k) {
+            Panel& p = panels[k];
             const Band& band = bands[p.band];
+            const bool lowest = k == 0 || panels[k - 1].band != p.band;
+            const bool highest = k + 1 == panels.size() || panels[k + 1].band != p.band;
+            const std::size_t first = d.weight.size();
+            if (lowest) base += band.lower.beyond;
             for (std::size_t i = 0; i < panel::nodes; ++i) {
                 const double theta = p.theta(rule.place[i]);
                 pass_atoms(band.x(theta));
@@ -282,10 +292,14 @@ private:
                 law.nodes.push_back(std::move(p.nodes[i]));
             }
             for (std::size_t i = 0; i < panel::nodes; ++i) base += p.half() * rule.weight[i] * p.integrand[i];
+            if (lowest) add_beyond(band.lower.beyond, std::min(first, d.weight.size() - 1));
+            if (highest) {
+                base += band.upper.beyond;
+                add_beyond(band.upper.beyond, d.weight.size() - 1);
+            }
         }
         pass_atoms(infinity);
-        for (const Band& band : bands) law.cut += band.lower.beyond + band.upper.beyond;
-        law.mass_error = std::abs(base + law.cut - 1);
+        law.mass_error = std::abs(base - 1);
         for (const Solution& s : law.nodes) law.uncertified += s.ok() ? 0 : 1;
         return law;
     }

@@ -24,8 +24,8 @@ struct SolvedLaw : Certificate {
     std::vector<Solution> nodes;  ///< same order as density.log_s
     int uncertified = 0;          ///< nodes
     double overlap = 0;           ///< of bands, in ln s: they must not
-    double mass_error = 1;        ///< |mass − 1|, with what was cut off between bands
-    double cut = 0;               ///< of the mass, between bands, by power laws
+    double mass_error = 1;        ///< |mass − 1|
+    double cut = 0;               ///< of the mass, the part that power laws add between bands
     long newton_steps = 0;
     double passes = 0;
     int descents = 0;

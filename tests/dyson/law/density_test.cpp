@@ -106,6 +106,12 @@ TEST(Density, ATailThatRoundingHidesIsCutAndAccountedFor) {
     EXPECT_GT(law.cut, 1e-7);  // otherwise this tests nothing
     EXPECT_LT(law.cut, 6e-6);
     ASSERT_EQ(law.density.support.size(), 2u);
+    // The law has that mass too: on average where the bands are, and below every place.
+    const Spectrum spectrum = Spectrum::from_density(law.density);
+    EXPECT_NEAR(spectrum.mass(), 1, 1e-7);
+    EXPECT_NEAR(spectrum.expectation([](double x) { return x; }), (lower_band + upper_band) / 2, 1e-5);
+    EXPECT_NEAR(spectrum.cdf((lower_band + upper_band) / 2), 0.5, 6e-6);
+    EXPECT_NEAR(law.density.cumulative.back(), 1, 1e-6);
     for (std::size_t k = 0; k < law.density.log_s.size(); ++k) {
         const double x = law.density.log_s[k];
         const double exact = half_of_the_mass(x, lower_band) + half_of_the_mass(x, upper_band);
