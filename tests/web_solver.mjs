@@ -2,16 +2,17 @@
 // Draws COUNT networks over the whole range of the explorer's controls, solves each in WebAssembly (src/web/bundle) and by
 // PROGRAM, and compares certificates, metrics and the curve that a page shows. The tolerance is what the explorer
 // promises. A law for which the page does not wait is left out and counted.
+// Then moves networks by small steps, as a slider does: a law that starts from the one before must be that of a cold start.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { compile, fine, Solver } from '../src/web/bundle/solver.mjs';
+import { coarse, compile, fine, Solver } from '../src/web/bundle/solver.mjs';
 
 const program = resolve(process.argv[2]), count = Number(process.argv[3]);
-const tolerance = 1e-6;
+const tolerance = 1e-6, followed = 1e-9;
 const few = count <= 10;  // small networks alone, in the tests of every day
 const folder = mkdtempSync(join(tmpdir(), 'spectra-solver-'));
 
@@ -77,7 +78,8 @@ function compare(solved, metrics, theory, words) {
     return { worst, sameGrid };
 }
 
-const solver = new Solver(await compile(readFileSync(new URL('../src/web/bundle/solver.txt', import.meta.url), 'utf8')));
+const module = await compile(readFileSync(new URL('../src/web/bundle/solver.txt', import.meta.url), 'utf8'));
+const solver = new Solver(module);
 const patience = 30;  // seconds, the page's
 let largest = 0, other = 0, doubtful = 0, tooLong = 0;
 for (let k = 0; k < count; ++k) {
@@ -99,3 +101,38 @@ for (let k = 0; k < count; ++k) {
 assert.throws(() => solver.solve({ ...draw(['cayley-hybrid']), gate: 7 }, 'ov', fine), /gate.*must be 0 to 1/);
 rmSync(folder, { recursive: true });
 console.log(`${count} networks, two theories each: at most ${largest.toExponential(1)} apart; ${other} of ${2 * count} laws on another grid, compared by their metrics; ${doubtful} not certified by either, ${tooLong} beyond the page's ${patience} s`);
+
+/// One step of a slider, up or down.
+const moved = (settings) => ({ ...settings, noise: settings.noise * 1.2 ** (2 * uniform() - 1), gate: Math.min(1, Math.max(0, settings.gate + 0.02 * (uniform() - 0.5))),
+                               beta: settings.beta * 1.02 ** (2 * uniform() - 1), logitScale: settings.logitScale * 1.02 ** (2 * uniform() - 1) });
+const started = new Solver(module), fineStarted = new Solver(module), steps = few ? 10 : 50, spent = { warm: 0, cold: 0 };  // time of this process, whatever else runs beside it
+const timed = (kind, act) => {
+    const began = process.cpuUsage();
+    act();
+    const { user, system } = process.cpuUsage(began);
+    spent[kind] += user + system;
+};
+let apart = 0, settings = null;
+for (let k = 0; k < steps; ++k) {
+    if (k % 5 === 0) {
+        settings = { ...draw(solver.families), streams: whole(1, few ? 3 : 5), depth: whole(1, few ? 4 : 12) };
+        for (const method of ['ov', 'scalar']) {
+            started.solve(settings, method, coarse, 0, true);
+            fineStarted.solve(settings, method, fine, 0, true);
+        }
+    }
+    settings = moved(settings);
+    const words = JSON.stringify(settings);
+    for (const method of ['ov', 'scalar']) {
+        // The first answer, as the page asks for it, beside one from nothing; and the same for the whole law, to compare.
+        timed('warm', () => started.solve(settings, method, coarse, 0, true));
+        timed('cold', () => solver.solve(settings, method, coarse));
+        const warm = fineStarted.solve(settings, method, fine, 0, true), cold = solver.solve(settings, method, fine);
+        assert.equal(warm.certified, cold.certified, `${method} of ${words}: ${warm.message}, from nothing ${cold.message}`);
+        if (!warm.certified) continue;
+        const { worst } = compare(warm, cold.metrics, cold.theory, `${method} of ${words}`);
+        assert.ok(worst <= followed, `${method} of ${words}: differs by ${worst} from a cold start`);
+        apart = Math.max(apart, worst);
+    }
+}
+console.log(`${steps} small steps, two theories each: warm and cold starts at most ${apart.toExponential(1)} apart; first answers take ${(spent.warm / spent.cold).toFixed(2)} of the time`);

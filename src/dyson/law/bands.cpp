@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <optional>
 
 namespace spectra::dyson {
@@ -22,6 +23,7 @@ constexpr double seed_reach = 1;
 constexpr int max_halvings = 10;
 constexpr double gap_reach = 8;  // e-folds; rounding matters at about twice that
 constexpr int max_march = 500;
+constexpr int max_approach = 3;  // halves of the way to the edge of a band nearby
 constexpr double edge_tolerance = 1e-11;
 
 double square(double v) {
@@ -173,7 +175,9 @@ double BandFinder::tail_exponent(const std::vector<Solution>& points, double lim
     return below_seeds || own ? exponent : 0;
 }
 
-Edge BandFinder::march(std::vector<Solution>& points, int direction, double bound, Support& support) {
+Edge BandFinder::march(std::vector<Solution>& points, int direction, double bound, Support& support,
+                       const Band* nearby) {
+    if (nearby != nullptr) bound = approach(points, direction, bound, *nearby);
     const auto place = [&](std::size_t k) { return points[k].omega.log_scale; };
     const auto ahead = [&](double x) { return direction * (x - points.back().omega.log_scale); };
     // Towards a soft edge the density vanishes as a square root, towards a hard one (a hyper-connection's
@@ -201,6 +205,7 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
     };
     double h = points.size() > 1 ? std::abs(place(points.size() - 1) - place(points.size() - 2))
                                  : range_.scan_step / 2;
+    if (nearby != nullptr) h /= 2;  // the edge is about as far as the last step led
     const double start = place(points.size() - 1);
     std::optional<double> previous;
     int failures = 0, agreed = 0;
@@ -291,26 +296,77 @@ Solution BandFinder::inside_near(double seed, double above) {
     return s;
 }
 
+Solution BandFinder::inside_near(double seed, double above, const Band& nearby) {
+    for (const double place : {seed, nearby.soft() ? nearby.x(nearby.theta_end() / 2) : seed}) {
+        if (place >= above || place <= nearby.lower.log_s || place >= nearby.upper.log_s) continue;
+        Solution s = tracker_.try_from(place, 0, nearby.guess(tracker_.equation(), nearby.theta(place)));
+        if (s.state == State::certified) return s;
+    }
+    return inside_near(seed, above);
+}
+
+double BandFinder::approach(std::vector<Solution>& points, int direction, double bound, const Band& nearby) {
+    const Edge& edge = direction > 0 ? nearby.upper : nearby.lower;
+    const auto known_at = [&](double x) { return nearby.guess(tracker_.equation(), nearby.theta(x)); };
+    for (int k = 0; k < max_approach; ++k) {
+        const double near = points.back().omega.log_scale, x = std::midpoint(near, edge.log_s);
+        if (near <= nearby.lower.log_s || near >= nearby.upper.log_s || direction * (bound - x) <= 0)
+            return bound;
+        // As far from the solution of that network as at the last point.
+        const Unknowns there = known_at(x), here = known_at(near);
+        const double weights[3] = {1, 1, -1};
+        Solution s =
+            tracker_.try_from(x, 0, tracker_.equation().mix({&there, &points.back().m, &here}, weights));
+        if (s.state == State::gap) return x;
+        if (!s.ok()) return bound;
+        points.push_back(std::move(s));
+    }
+    return bound;
+}
+
 double BandFinder::lowest() const {
     return range_.log_lower > -infinity ? range_.log_lower - 0.1 : seeds_.front() - 30 * (1 + range_.kappa);
 }
 
-Support BandFinder::around_seeds() {
+Band BandFinder::band_around(const Solution& first, double above, Support& support, const Band* nearby) {
+    Band band;
+    std::vector<Solution> up{first}, down{first};
+    band.upper = march(up, +1, above, support, nearby);
+    if (up.size() > 1) down.insert(down.begin(), up[1]);
+    const std::size_t shared = down.size();
+    band.lower = march(down, -1, lowest(), support, nearby);
+    for (std::size_t i = down.size(); i-- > shared;) band.known.push_back(std::move(down[i]));
+    for (Solution& s : up) band.known.push_back(std::move(s));
+    return band;
+}
+
+Support BandFinder::around_seeds(const Support* near) {
+    const auto band_at = [&](double seed) -> const Band* {
+        const Band* nearest = nullptr;
+        double least = infinity;
+        if (near != nullptr)
+            for (const Band& band : near->bands) {
+                const double distance = std::max(band.lower.log_s - seed, seed - band.upper.log_s);
+                if (distance < least && !band.known.empty()) nearest = &band, least = distance;
+            }
+        return nearest;
+    };
     Support support;
     double above = range_.log_upper + 0.1;  // the support is found down to here
     for (std::size_t k = seeds_.size(); k-- > 0;) {
         const double seed = seeds_[k];
         if (seed >= above || support.tail_exponent > 0) continue;
-        const Solution first = inside_near(seed, above);
+        const Band* const nearby = band_at(seed);
+        const Solution first =
+            nearby != nullptr ? inside_near(seed, above, *nearby) : inside_near(seed, above);
         if (first.state != State::certified || first.omega.log_scale >= above) continue;
-        Band band;
-        std::vector<Solution> up{first}, down{first};
-        band.upper = march(up, +1, above, support);
-        if (up.size() > 1) down.insert(down.begin(), up[1]);
-        const std::size_t shared = down.size();
-        band.lower = march(down, -1, lowest(), support);
-        for (std::size_t i = down.size(); i-- > shared;) band.known.push_back(std::move(down[i]));
-        for (Solution& s : up) band.known.push_back(std::move(s));
+        // Where a tail is cut depends on the steps that led there: it is found as without a band nearby.
+        const bool alike = nearby != nullptr && nearby->soft();
+        Band band = alike ? band_around(first, above, support, nearby) : Band();
+        if (!alike || !band.soft()) {
+            support.tail_exponent = support.mass_below = 0;
+            band = band_around(first, above, support, nullptr);
+        }
         above = band.lower.log_s;
         if (band.width() > 0) support.bands.insert(support.bands.begin(), std::move(band));
     }

@@ -21,8 +21,9 @@ struct Edge {
 /// width·cos θ on the same; cut at both ends, linear.
 struct Band {
     Edge lower, upper;
-    std::vector<Solution> known;  ///< solved points inside, increasing
+    std::vector<Solution> known = {};  ///< solved points inside, increasing
 
+    bool soft() const { return lower.soft && upper.soft; }
     double theta_end() const;
     double width() const { return upper.log_s - lower.log_s; }
     double x(double theta) const;
@@ -49,7 +50,9 @@ public:
 
     /// From every noiseless singular value outwards, inside the support, to the ends of its band: no point of
     /// a gap is solved. Bands without a noiseless singular value are not found; the mass reveals this.
-    Support around_seeds();
+    /// `near`: the bands of a network that differs little, with solutions in the same unknowns, or null. The search then
+    /// starts from these, and finds the same bands in fewer steps.
+    Support around_seeds(const Support* near = nullptr);
 
     /// From above the support downwards to its lower end, through the gaps, in steps of range.scan_step /
     /// `refine`.
@@ -66,6 +69,13 @@ private:
     /// The solution at the seed or, if that lies in a gap, at a point of the support next to it, if there is
     /// one.
     Solution inside_near(double seed, double above);
+    /// The same, first from a band that lies there in a network that differs little.
+    Solution inside_near(double seed, double above, const Band& nearby);
+    /// Follows `nearby` towards its end from the last of `points`, by halves, and appends what is certified. Returns a
+    /// position at or beyond the edge: one in a gap, if it came there, or `bound`.
+    double approach(std::vector<Solution>& points, int direction, double bound, const Band& nearby);
+    /// The band of a solution, up to `above` at most.
+    Band band_around(const Solution& first, double above, Support& support, const Band* nearby);
     double distance_to_seed(double x) const;
     std::vector<double> scan_places(double top, double bottom, double step) const;
     bool in_wide_gap(double x, double reach) const;
@@ -91,8 +101,10 @@ private:
     /// Follows the support from points inside it (in the order of the march) upwards (+1) or downwards (−1)
     /// to its edge, or to a cut: where the density falls as a power and less than a tenth of the
     /// tolerance is left (ten times the tolerance if rounding matters, more if it is about to hide the
-    /// points). `bound`: a position at or beyond the edge. New points are appended.
-    Edge march(std::vector<Solution>& points, int direction, double bound, Support& support);
+    /// points). `bound`: a position at or beyond the edge. New points are appended. `nearby`: a band with soft edges that
+    /// lies there in a network that differs little, and leads towards the edge, or null.
+    Edge march(std::vector<Solution>& points, int direction, double bound, Support& support,
+               const Band* nearby = nullptr);
 
     Tracker& tracker_;
     const SupportBounds& range_;

@@ -53,10 +53,14 @@ public:
         const auto allowed_error = [&](const SolvedLaw& law) {
             return std::max(1e-7, 10 * options_.tolerance) + 0.1 * law.cut;
         };
-        SolvedLaw best = once(finder_.around_seeds());
-        for (double refine = 1;
-             refine < 30 && !finder_.exhausted() && !spent() &&
-             (best.uncertified > 0 || best.overlap > tolerance::overlap || !(best.mass_error <= allowed_error(best)));
+        const auto sound = [&](const SolvedLaw& law) {
+            return law.uncertified == 0 && law.overlap <= tolerance::overlap &&
+                   law.mass_error <= allowed_error(law);
+        };
+        SolvedLaw best;
+        if (options_.near != nullptr) best = once(finder_.around_seeds(options_.near));
+        if (!sound(best)) best = once(finder_.around_seeds());
+        for (double refine = 1; refine < 30 && !finder_.exhausted() && !spent() && !sound(best);
              refine *= 3) {
             Support support = finder_.by_scan(refine);
             // A search that was given up has hardly found all bands: skip it if panels are expensive.
@@ -249,6 +253,7 @@ private:
         d.atoms = atoms_;
         for (std::size_t b = 0; b < bands.size(); ++b) {
             const bool reaches_zero = b == 0 && support.tail_exponent > 0;
+            law.bands.push_back({bands[b].lower, bands[b].upper});
             d.support.push_back({reaches_zero ? -infinity : bands[b].lower.log_s, bands[b].upper.log_s});
         }
         double base = support.mass_below;

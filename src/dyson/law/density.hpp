@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dyson/exact/support_bounds.hpp"
+#include "dyson/law/bands.hpp"
 #include "dyson/solve/equation.hpp"
 #include "dyson/solve/newton.hpp"
 #include "dyson/solve/tracker.hpp"
@@ -16,12 +17,14 @@ struct DensityOptions {
     int points = 400;         ///< least number of nodes
     double tolerance = 1e-8;  ///< of the mass
     int threads = 0;          ///< 0: all; the result does not depend on it
+    const Support* near = nullptr;  ///< of a network that differs little (BandFinder::around_seeds)
 };
 
 /// A law and the solved points behind it, node by node. Certified: every node is, and the mass is accounted for.
 struct SolvedLaw : Certificate {
     Density density;
     std::vector<Solution> nodes;  ///< same order as density.log_s
+    std::vector<Band> bands;      ///< their edges alone
     int uncertified = 0;          ///< nodes
     double overlap = 0;           ///< of bands, in ln s: they must not
     double mass_error = 1;        ///< |mass − 1|

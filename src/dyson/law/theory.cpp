@@ -1,21 +1,21 @@
 #include "dyson/law/theory.hpp"
 
 #include "base/parallel.hpp"
-#include "dyson/law/aligned_law.hpp"
-#include "dyson/law/bands.hpp"
-#include "dyson/equations/chain.hpp"
-#include "dyson/law/density.hpp"
-#include "dyson/exact/moments.hpp"
-#include "dyson/law/potential.hpp"
 #include "dyson/equations/as_printed.hpp"
-#include "dyson/exact/support_bounds.hpp"
+#include "dyson/equations/chain.hpp"
 #include "dyson/equations/s_transform.hpp"
 #include "dyson/equations/scalar.hpp"
 #include "dyson/equations/site_draws.hpp"
 #include "dyson/equations/tied.hpp"
+#include "dyson/exact/moments.hpp"
+#include "dyson/exact/support_bounds.hpp"
+#include "dyson/law/aligned_law.hpp"
+#include "dyson/law/bands.hpp"
+#include "dyson/law/density.hpp"
+#include "dyson/law/potential.hpp"
+#include "dyson/law/unresolved.hpp"
 #include "dyson/solve/tracker.hpp"
 #include "dyson/solve/watched.hpp"
-#include "dyson/law/unresolved.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -25,6 +25,7 @@
 #include <numbers>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace spectra::dyson {
 namespace {
@@ -252,43 +253,27 @@ void solve_by_counting(const Network& network, const SupportBounds& support, con
                     "the mean square differs from its exact value by " + std::to_string(error)}});
 }
 
-}  // namespace
-
-std::string name(Method method) {
-    switch (method) {
-        case Method::scalar:
-            return "scalar";
-        case Method::s_transform:
-            return "s-transform";
-        case Method::printed:
-            return "printed";
-        case Method::operator_valued:
-            break;
-    }
-    return "ov";
+/// The bands of a law with their solutions, for the next one.
+Support bands_of(const SolvedLaw& law) {
+    Support support;
+    support.bands = law.bands;
+    auto node = law.nodes.begin();
+    for (Band& band : support.bands)
+        for (; node != law.nodes.end() && node->omega.log_scale <= band.upper.log_s; ++node)
+            if (node->state == State::certified) band.known.push_back(*node);
+    return support;
 }
 
-void check(const Network& network, Method method) {
-    if (method == Method::operator_valued) {
-        const int size = network.depth() * network.streams;
-        if (std::holds_alternative<TiedBranch>(network.branch) && size > max_tied_size)
-            throw std::invalid_argument(
-                "theory ov of a tied branch solves for all pairs of layers at once: L·n is " +
-                std::to_string(size) + "; must be at most " + std::to_string(max_tied_size) +
-                ", or use no theory");
-        return;
-    }
-    if (!isotropic_gaussian(network))
-        throw std::invalid_argument("theory " + name(method) +
-                                    " supports isotropic Gaussian branches only; use ov");
-    if (method == Method::s_transform && !s_transform_is_exact(network))
-        throw std::invalid_argument(
-            "theory s-transform requires one stream, or mixers that are multiples of orthogonal "
-            "matrices; "
-            "use ov, scalar or printed");
+/// Whether a law's solutions can start this equation's.
+bool same_unknowns(const Support& last, const Equation& equation) {
+    return !last.bands.empty() && std::all_of(last.bands.begin(), last.bands.end(), [&](const Band& band) {
+        return !band.known.empty() && band.known.front().m.size() == equation.size();
+    });
 }
 
-Theory solve(const Network& network, Method method, const Options& options) {
+/// solve(), with the bands of a law nearby, replaced by those of this one, or null.
+Theory solve_from(const Network& network, Method method, const Options& options, Support* last) {
+    const Support near = last != nullptr ? std::exchange(*last, {}) : Support();
     check(network);
     check(network, method);
     const auto start = std::chrono::steady_clock::now();
@@ -331,10 +316,12 @@ Theory solve(const Network& network, Method method, const Options& options) {
         solve_by_counting(network, support, options, theory, start);
         return theory;
     }
-    const Tracker tracker(watched(make_equation(network, method), options.on_step), support.log_upper,
-                          anchors(support));
+    auto watched_equation = watched(make_equation(network, method), options.on_step);
+    const bool warm = same_unknowns(near, *watched_equation);
+    const Tracker tracker(std::move(watched_equation), support.log_upper, anchors(support), warm);
     if (!law.certified) {
         DensityOptions density_options;
+        if (warm) density_options.near = &near;
         density_options.points = options.points;
         density_options.tolerance = options.tolerance;
         density_options.threads = options.threads;
@@ -343,6 +330,7 @@ Theory solve(const Network& network, Method method, const Options& options) {
         summary.passes = static_cast<long>(law.passes);
         summary.descents = law.descents;
     }
+    if (last != nullptr && law.certified) *last = bands_of(law);
     if (!law.certified && method == Method::operator_valued)
         summary.unresolved = leave_unresolved(law, PotentialReader(network), summary.mean_square_exact,
                                               summary.log_mean_exact);
@@ -360,6 +348,64 @@ Theory solve(const Network& network, Method method, const Options& options) {
     finish(theory, start);
     check_sum_rules(summary, law);
     return theory;
+}
+
+}  // namespace
+
+std::string name(Method method) {
+    switch (method) {
+        case Method::scalar:
+            return "scalar";
+        case Method::s_transform:
+            return "s-transform";
+        case Method::printed:
+            return "printed";
+        case Method::operator_valued:
+            break;
+    }
+    return "ov";
+}
+
+void check(const Network& network, Method method) {
+    if (method == Method::operator_valued) {
+        const int size = network.depth() * network.streams;
+        if (std::holds_alternative<TiedBranch>(network.branch) && size > max_tied_size)
+            throw std::invalid_argument(
+                "theory ov of a tied branch solves for all pairs of layers at once: L·n is " +
+                std::to_string(size) + "; must be at most " + std::to_string(max_tied_size) +
+                ", or use no theory");
+        return;
+    }
+    if (!isotropic_gaussian(network))
+        throw std::invalid_argument("theory " + name(method) +
+                                    " supports isotropic Gaussian branches only; use ov");
+    if (method == Method::s_transform && !s_transform_is_exact(network))
+        throw std::invalid_argument(
+            "theory s-transform requires one stream, or mixers that are multiples of orthogonal "
+            "matrices; "
+            "use ov, scalar or printed");
+}
+
+Theory solve(const Network& network, Method method, const Options& options) {
+    return solve_from(network, method, options, nullptr);
+}
+
+/// The bands of the last law, with their solutions.
+struct Follower::Last {
+    Support support;
+};
+
+Follower::Follower() : last_(std::make_unique<Last>()) {}
+Follower::Follower(Follower&&) noexcept = default;
+Follower& Follower::operator=(Follower&&) noexcept = default;
+Follower::~Follower() = default;
+
+Theory Follower::solve(const Network& network, Method method, const Options& options) {
+    return solve_from(network, method, options, &last_->support);
+}
+
+bool Follower::has_law() const {
+    return !last_->support.bands.empty();
 }
 
 double seconds_per_step(const Network& network, Method method) {

@@ -11,6 +11,7 @@
 #include <complex>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -102,6 +103,28 @@ struct Theory {
 /// The law of a checked network by one of the theories. A law that could not be certified is returned all the
 /// same, and its Summary reports why. Throws std::invalid_argument where check() does.
 Theory solve(const Network& network, Method method, const Options& options = {});
+
+/// Solves a network that moves in small steps, by one method: every law starts from the one before. Every point is certified
+/// as in dyson::solve, and where the law found is not sound the search starts anew, so that the law is the same up to
+/// rounding and only the work differs. A network with another number of unknowns (depth, streams), or after a law that is
+/// not certified, is solved from nothing.
+class Follower {
+public:
+    Follower();                                ///< without a law to start from
+    Follower(Follower&&) noexcept;             ///< takes the other's law
+    Follower& operator=(Follower&&) noexcept;  ///< takes the other's law
+    ~Follower();                               ///< forgets the law
+
+    /// The law of a network that differs little from the last one.
+    Theory solve(const Network& network, Method method, const Options& options = {});
+
+    /// Whether there is a law to start from.
+    bool has_law() const;
+
+private:
+    struct Last;
+    std::unique_ptr<Last> last_;
+};
 
 /// Newton steps that solve() takes: two thirds of all networks need 1100 to 2600 of them, whatever their size, and a
 /// few up to 5000. For progress and estimates of the time.

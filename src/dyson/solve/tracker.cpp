@@ -40,8 +40,9 @@ long search_steps(const Equation& equation) {
     return std::max(dear, cheap_search / equation.size());
 }
 
-Tracker::Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector<double> anchors)
-    : equation_(std::move(equation)) {
+Tracker::Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector<double> anchors,
+                 bool when_needed)
+    : equation_(std::move(equation)), anchors_(std::move(anchors)) {
     Frequency top = at_tilt(log_far + 3, companion_tilt);
     Solution solution;
     // Far enough out the asymptotic guess must work; go farther if it does not.
@@ -49,7 +50,14 @@ Tracker::Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector
         solution = attempt(top, equation_->far(top));
     if (!solution.ok()) return;
     companions_.push_back(solution);
+    if (!when_needed) make_companions();
+}
+
+void Tracker::make_companions() {
+    std::vector<double> anchors;
+    std::swap(anchors, anchors_);
     std::sort(anchors.rbegin(), anchors.rend());
+    Solution solution;
     for (const double anchor : anchors) {
         // Each anchor from its own start; if there is none, down the line from the anchor above.
         if (companions_.back().omega.log_scale - anchor < companion_spacing) continue;
@@ -69,7 +77,7 @@ Tracker::Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector
 }
 
 Tracker::Tracker(const Tracker& other)
-    : equation_(other.equation_->clone()), companions_(other.companions_) {}
+    : equation_(other.equation_->clone()), anchors_(other.anchors_), companions_(other.companions_) {}
 
 Solution Tracker::attempt(const Frequency& omega, const Unknowns& guess, int max_steps) {
     Solution solution = newton(*equation_, omega, guess, max_steps);
@@ -173,6 +181,7 @@ Solution Tracker::from_weaker_noise(double log_s) {
 
 Solution Tracker::companion(double log_s) {
     if (companions_.empty()) return {};
+    if (!anchors_.empty()) make_companions();
     const auto nearest =
         std::min_element(companions_.begin(), companions_.end(), [&](const auto& a, const auto& b) {
             return std::abs(a.omega.log_scale - log_s) < std::abs(b.omega.log_scale - log_s);

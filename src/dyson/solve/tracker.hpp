@@ -20,7 +20,9 @@ class Tracker {
 public:
     /// log_far: ln of a scale above the support; anchors: ln of scales near which points will be requested
     /// (others work, at a higher cost).
-    Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector<double> anchors);
+    /// `when_needed`: the companion line is made at the first point that no guess leads to.
+    Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector<double> anchors,
+            bool when_needed = false);
     Tracker(const Tracker& other);
     Tracker& operator=(const Tracker&) = delete;
 
@@ -49,6 +51,7 @@ public:
 
 private:
     Solution attempt(const Frequency& omega, const Unknowns& guess, int max_steps = 25);
+    void make_companions();
     Solution companion(double log_s);
     Solution from_start(double log_s);
     /// At the imaginary ω of that scale, from weaker noise, which has a closer start.
@@ -57,6 +60,7 @@ private:
     Solution follow(const Solution& from, const Frequency& to);
 
     std::unique_ptr<Equation> equation_;
+    std::vector<double> anchors_;       ///< of companions to be made
     std::vector<Solution> companions_;  ///< by decreasing scale
     long newton_steps_ = 0;
     int descents_ = 0;

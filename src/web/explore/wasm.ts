@@ -39,7 +39,7 @@ interface Exports {
     memory: WebAssembly.Memory;
     _initialize(): void;
     spectra_settings(): number;
-    spectra_solve(method: number, points: number, tolerance: number, seconds: number): number;
+    spectra_solve(method: number, points: number, tolerance: number, seconds: number, follows: number): number;
     spectra_message(): number;
     spectra_part(part: number): number;
     spectra_size(part: number): number;
@@ -93,12 +93,13 @@ export class Solver {
     }
 
     /// Null where it takes more than so many seconds (0: however long it takes). Throws an Error with the program's own
-    /// message where it would refuse the settings.
-    solve(settings: Settings, method: Method, detail: Detail, seconds = 0): Solved | null {
+    /// message where it would refuse the settings. One that follows starts from the last one that did, where the settings
+    /// moved little: it takes fewer steps.
+    solve(settings: Settings, method: Method, detail: Detail, seconds = 0, follows = false): Solved | null {
         const { mixer, streams, depth, noise, seed, shared, gate, beta, logitScale } = settings;
         const numbers = [this.families.indexOf(mixer), streams, depth, noise, seed, Number(shared), gate, beta, logitScale];
         new Float64Array(this.exports.memory.buffer, this.exports.spectra_settings(), numbers.length).set(numbers);
-        const solved = this.exports.spectra_solve(methods.indexOf(method), detail.points, detail.tolerance, seconds);
+        const solved = this.exports.spectra_solve(methods.indexOf(method), detail.points, detail.tolerance, seconds, Number(follows));
         if (solved === 2) return null;
         const message = this.text(this.exports.spectra_message());
         if (!solved) throw new Error(message);

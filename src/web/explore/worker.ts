@@ -1,10 +1,12 @@
-// The worker: solves what it is asked, first coarsely, then finely, and posts every law as soon as it has it.
+// The worker: solves what it is asked, coarsely from the law before or finely from nothing, and posts every law as soon as
+// it has it.
 
 import { coarse, fine, Solver, type Method, type Settings, type Solved } from './wasm';
 
 export interface Question {
     id: number;
     settings: Settings;
+    final: boolean;
 }
 
 export interface Answer {
@@ -22,11 +24,11 @@ let solver: Solver | null = null;
 /// A law that cannot be certified is searched for long. The page does not wait for that.
 export const patience = 30;  // seconds
 
-function answer({ id, settings }: Question): void {
+function answer({ id, settings, final }: Question): void {
     try {
-        for (const detail of [coarse, fine]) for (const method of ['ov', 'scalar'] as const) {
-            const solved = solver!.solve(settings, method, detail, patience);
-            scope.postMessage(solved ? { id, method, final: detail === fine, solved } : { id, method, final: true, tooLong: true });
+        for (const method of ['ov', 'scalar'] as const) {
+            const solved = solver!.solve(settings, method, final ? fine : coarse, patience, !final);
+            scope.postMessage(solved ? { id, method, final, solved } : { id, method, final: true, tooLong: true });
             if (!solved) return;
         }
     } catch (error) {

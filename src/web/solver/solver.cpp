@@ -6,8 +6,10 @@
 #include "network/network.hpp"
 #include "spectrum/metrics.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -27,6 +29,23 @@ enum Part { summary, metrics, log_s, density_log, cumulative, support, atoms, mi
 std::array<double, setting_count> settings{};
 std::array<std::vector<double>, part_count> parts;
 std::string message;
+
+/// The law before, of each theory, to start the next one from.
+struct Before {
+    std::array<double, setting_count> settings{};
+    spectra::dyson::Follower follower;
+};
+std::array<Before, 2> before;
+
+/// Whether a network can start from that law: the same draw of the same shape, and no other number moved by half of itself.
+bool moved_little(const std::array<double, setting_count>& from) {
+    for (const Setting same : {family, streams, depth, seed, shared})
+        if (from[same] != settings[same]) return false;
+    return std::all_of(from.begin(), from.end(), [&, k = std::size_t{0}](double x) mutable {
+        const double y = settings[k++];
+        return std::abs(x - y) <= 0.5 * std::max(std::abs(x), std::abs(y));
+    });
+}
 
 Network network() {
     spectra::mixers::Recipe recipe;
@@ -103,17 +122,24 @@ SPECTRA_EXPORT double* spectra_settings() {
 }
 
 /// Solves the theory `method` (0 operator-valued, 1 scalar) on at least so many points, in at most so many seconds (0:
-/// however long it takes). 1: solved. 0: the settings are refused, and spectra_message has the reason. 2: it took too long.
-SPECTRA_EXPORT int spectra_solve(int method, int points, double tolerance, double seconds) {
+/// however long it takes). If `follows`, it starts from the last law that was asked for so, where the settings moved little.
+/// 1: solved. 0: the settings are refused, and spectra_message has the reason. 2: it took too long.
+SPECTRA_EXPORT int spectra_solve(int method, int points, double tolerance, double seconds, int follows) {
     for (auto& part : parts) part.clear();
+    Before& last = before.at(static_cast<std::size_t>(method));
+    if (follows != 0) {
+        if (!moved_little(last.settings)) last.follower = {};
+        last.settings = settings;
+    }
     try {
         const Network described = network();
         spectra::dyson::Options options;
         options.points = points;
         options.tolerance = tolerance;
         options.on_step = limit(seconds);
-        const auto theory =
-            spectra::dyson::solve(described, static_cast<spectra::dyson::Method>(method), options);
+        const auto theory_method = static_cast<spectra::dyson::Method>(method);
+        const auto theory = follows != 0 ? last.follower.solve(described, theory_method, options)
+                                         : spectra::dyson::solve(described, theory_method, options);
         keep_summary(theory.summary);
         keep_law(theory.law);
         keep_mixers(described);

@@ -381,6 +381,39 @@ await test('the explorer follows a slider, and a newer setting ends an older one
     assert.match(await explorer(page).locator('pre').innerText(), /cayley-hybrid --depth 10 .*--gate 0.95/);
 } }));
 
+await test('a small step of the explorer is answered at once, and ends at the law of a cold start', async () => {
+    let dragged = null;
+    const metrics = (page) => page.evaluate(() => Array.from(document.querySelectorAll('[data-metric]'), (cell) => Number(cell.dataset.value)));
+    await open('explore', { run: async (page) => {
+        await solved(page);
+        // Each step waits for its first answer alone: the final law of the step before is ended, first answers go on from each other.
+        const waits = await page.evaluate(async () => {
+            const bar = Array.from(document.querySelectorAll('form label')).find((l) => l.textContent === 'Noise Lσ²').nextElementSibling, state = document.querySelector('.state');
+            const waits = [], from = Number(bar.value);
+            for (let k = 1; k <= 8; ++k) {
+                const began = performance.now();
+                const answered = new Promise((done) => new MutationObserver((_, watch) => { if (state.textContent.startsWith('A first answer')) { watch.disconnect(); done(); } }).observe(state, { childList: true }));
+                bar.value = String(from + k);
+                bar.dispatchEvent(new Event('input'));
+                await answered;
+                waits.push(performance.now() - began);
+            }
+            return waits.sort((a, b) => a - b);
+        });
+        console.log(`        first answer to a step of the noise: median ${waits[4].toFixed(0)} ms, at most ${waits[7].toFixed(0)} ms`);
+        assert.ok(waits[4] < 500, `${waits} ms`);
+        await solved(page);
+        dragged = await metrics(page);
+    } });
+    await open('explore', { run: async (page) => {
+        await solved(page);
+        const before = Number(await explorer(page).getByLabel('Noise Lσ²', { exact: true }).inputValue());
+        await slide(explorer(page), 'Noise Lσ²', before + 8);
+        await page.waitForFunction(() => document.querySelector('section[data-state="done"]'), null, { timeout: 60000 });
+        assert.deepEqual(await metrics(page), dragged);
+    } });
+});
+
 await test('every part of the explorer moves', async () => open('explore', { run: async (page) => {
     const part = (name) => page.locator('section', { has: page.getByRole('heading', { name, exact: true }) });
     const moves = async (name, act) => {
