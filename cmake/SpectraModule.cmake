@@ -39,7 +39,7 @@ function(spectra_module name)
     foreach(library IN ITEMS spectra_warnings spectra_flags LISTS ARG_HEADERS)
         target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
     endforeach()
-    if(ARG_NUMERIC)
+    if(ARG_NUMERIC AND NOT SPECTRA_SANITIZE)
         target_compile_options(${target} PRIVATE -U_GLIBCXX_ASSERTIONS)
     elseif(SPECTRA_PRECOMPILE AND name STREQUAL "mixers")
         # What takes half of the time of a source, read once. Not in numeric libraries, which define other macros.
