@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets with clang in build/fuzz and runs each of them: scripts/fuzz.sh [-n RUNS] [-t SECONDS] [TARGET…]
+# Builds the fuzz targets with clang in build/fuzz and runs each of them: scripts/fuzz.sh [-n RUNS] [-t SECONDS] [-s SEED] [-j N] [TARGET…]
 #   -n RUNS      executions of a target (10000000)
 #   -t SECONDS   but no longer than that (0: any time)
 #   -s SEED      of libFuzzer (1)
+#   -j N         targets at a time (1)
 # What a target learns stays in build/fuzz/corpus/TARGET, what it finds in build/fuzz/findings/TARGET. The targets
 # NAME_image are NAME on images of HDF5 files, each run in a process of its own: the C library of HDF5 does not survive
 # all of them, so that they are only run where they are named. NAME itself reads the same content without that library.
@@ -10,12 +11,13 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build/fuzz
-runs=10000000 seconds=0 seed=1
-while getopts n:t:s: option; do
+runs=10000000 seconds=0 seed=1 at_once=1
+while getopts n:t:s:j: option; do
     case $option in
         n) runs=$OPTARG ;;
         t) seconds=$OPTARG ;;
         s) seed=$OPTARG ;;
+        j) at_once=$OPTARG ;;
         *) exit 2 ;;
     esac
 done
@@ -60,7 +62,7 @@ length_of() {
     esac
 }
 
-# run_target TARGET: a line of the table.
+# run_target TARGET: a line of the table; fails as the target does.
 run_target() {
     local target=$1 name=${1%_image} status=0 begin taken executions found
     local corpus=$build/corpus/$target findings=$build/findings/$target log=$build/$target.log
@@ -84,10 +86,14 @@ run_target() {
     found=$(find "$findings" -type f | wc -l)
     printf '%-20s %12s %8s s %9s %9s%s\n' "$target" "$executions" "$taken" "$((executions / (taken > 0 ? taken : 1)))" \
         "$found" "$( ((status)) && echo "  (ended with $status: $log)")"
-    ((status == 0)) || failed=1
+    ((status == 0))
 }
 
 failed=0
 printf '%-20s %12s %10s %9s %9s\n' target executions time per\ s findings
-for target in "${targets[@]}"; do run_target "$target"; done
+for ((k = 0; k < ${#targets[@]}; ++k)); do
+    ((k < at_once)) || wait -n || failed=1
+    run_target "${targets[k]}" &
+done
+for ((k = 0; k < at_once && k < ${#targets[@]}; ++k)); do wait -n || failed=1; done
 exit $failed
