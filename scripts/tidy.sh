@@ -63,12 +63,30 @@ for entry in json.load(open(database)):
     if os.path.relpath(source, root).split(os.sep)[0] in folders:
         arguments = for_clang(entry["command"], source)
         entries[source] = {"directory": entry["directory"], "file": source, "arguments": arguments}
-with open(target, "w") as file:
-    json.dump(list(entries.values()), file, indent=1)
-
 headers = [] if what == "analyse" else [
     os.path.join(folder, name) for top in folders for folder, _, names in os.walk(os.path.join(root, top))
     for name in names if name.endswith(".hpp") and "solver" + os.sep + "stand_in" not in folder]
+
+
+def including(header, sources):
+    """A source that includes the header, by the name that it has in src or tests or beside the source."""
+    for source, text in sources.items():
+        for folder in (os.path.join(root, "src"), os.path.join(root, "tests"), os.path.dirname(source)):
+            if f'#include "{os.path.relpath(header, folder)}"' in text:
+                return source
+
+
+# A header is read with the command of a source that includes it; clangd would guess by the names of files.
+sources = {source: open(source).read() for source in entries if os.path.exists(source)}
+commands = dict(entries)
+for header in map(os.path.realpath, headers):
+    source = including(header, sources)
+    if source:
+        arguments = [header if word == source else word for word in entries[source]["arguments"]]
+        commands[header] = {"directory": entries[source]["directory"], "file": header, "arguments": arguments}
+with open(target, "w") as file:
+    json.dump(list(commands.values()), file, indent=1)
+
 files = [os.path.realpath(name) for name in wanted] or headers + list(entries)
 for name in files:
     if name not in entries and not name.endswith(".hpp"):

@@ -15,6 +15,7 @@ expect() {
 mkdir -p "$folder"/{scripts,src,build/release}
 cp "$source_root/scripts/tidy.sh" "$folder/scripts/"
 touch "$folder"/src/{good,bad,worse}.cpp "$folder/src/own.hpp" "$folder/build/release/made.cpp"
+echo '#include "own.hpp"' >"$folder/src/good.cpp"
 entry() { printf '{"directory": "%s/build/release", "file": "%s", "command": "c++ -Werror %s -c %s"}' "$folder" "$1" "$2" "$1"; }
 printf '[%s,\n%s,\n%s,\n%s]\n' \
     "$(entry "$folder/src/good.cpp" "-isystem /torch -Winvalid-pch -include x/cmake_pch.hxx -DKEPT")" \
@@ -51,9 +52,13 @@ expect "headers and sources of the checkout, those with Torch last" "own.hpp
 bad.cpp
 worse.cpp
 good.cpp" "$(cat "$folder/called")"
-words=$(python3 -c 'import json, sys; print(*next(e for e in json.load(open(sys.argv[1])) if e["file"].endswith("good.cpp"))["arguments"])' \
-    "$folder/build/tidy/compile_commands.json")
-expect "the command as clang understands it" "clang++ -isystem /torch -DKEPT -c $folder/src/good.cpp" "$words"
+command_of() {
+    python3 -c 'import json, sys; print(*next(e for e in json.load(open(sys.argv[1])) if e["file"].endswith(sys.argv[2]))["arguments"])' \
+        "$folder/build/tidy/compile_commands.json" "$1"
+}
+expect "the command as clang understands it" "clang++ -isystem /torch -DKEPT -c $folder/src/good.cpp" "$(command_of good.cpp)"
+expect "a header has the command of a source that includes it" "clang++ -isystem /torch -DKEPT -c $folder/src/own.hpp" \
+    "$(command_of own.hpp)"
 
 tidy "$folder/src/good.cpp"
 expect "status without findings" 0 "$status"

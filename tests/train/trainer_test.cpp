@@ -104,7 +104,7 @@ TEST(Trainer, ResumedEqualsUninterrupted) {
 }
 
 /// Interrupts a run during the evaluation `what` at a step.
-TrainHooks stopped_in(std::string what, int64_t step, bool& stop) {
+TrainHooks stopped_in(const std::string& what, int64_t step, bool& stop) {
     stop = false;
     TrainHooks hooks;
     hooks.evaluating = [=, &stop](const Evaluation& e) { stop = stop || (e.what == what && e.step == step); };

@@ -179,11 +179,17 @@ TEST(TrainSinkhorn, UnrolledAndGaussSeidelMakeExactlyTheirSweeps) {
         1e-12);
 }
 
+/// The type in which this version of Torch reports totals.
+template <class Total>
+Total totals_of(void (c10::MemoryReportingInfoBase::*)(void*, int64_t, Total, Total, c10::Device));
+using Total = decltype(totals_of(&c10::MemoryReportingInfoBase::reportMemoryUsage));
+
 /// Counts the bytes that stay allocated on the CPU in this thread.
 struct MemoryCount : c10::MemoryReportingInfoBase {
     bool memoryProfilingEnabled() const override { return true; }
-    void reportMemoryUsage(void* /*pointer*/, int64_t bytes, int64_t, int64_t, c10::Device) { held += bytes; }
-    void reportMemoryUsage(void* /*pointer*/, int64_t bytes, size_t, size_t, c10::Device) { held += bytes; }
+    void reportMemoryUsage(void* /*pointer*/, int64_t bytes, Total, Total, c10::Device) override {
+        held += bytes;
+    }
     int64_t held = 0;
 };
 
