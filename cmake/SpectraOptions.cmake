@@ -91,7 +91,8 @@ if(SPECTRA_HARDENED AND NOT SPECTRA_SANITIZE)
 endif()
 if(SPECTRA_SANITIZE)
     # Left out of `undefined`: checks at every dereference and step of a pointer, which more than double the time Eigen
-    # takes to compile; null pointers and overruns are what `address` stops at. No class here is cast down.
+    # takes to compile; null pointers and overruns are what `address` stops at. Also checks of the types of objects:
+    # nothing that is sanitized casts to a derived class.
     set(_spectra_sanitize -fsanitize=${SPECTRA_SANITIZE} -fno-sanitize=null,alignment,object-size,pointer-overflow,vptr
         -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_compile_options(spectra_flags INTERFACE ${_spectra_sanitize})
