@@ -17,7 +17,6 @@
 
 namespace spectra::layouts {
 
-using weightfile::Tensor;
 using weightfile::TensorFile;
 using weightfile::Value;
 

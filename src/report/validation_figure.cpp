@@ -17,8 +17,6 @@ namespace spectra::validation {
 
 namespace {
 
-using plot::Figure;
-using plot::Panel;
 using plot::Series;
 
 constexpr const char* blue = "#0072B2";

@@ -102,7 +102,7 @@ struct TensorFile::Inside {
 
     void recognise();
     void index_keys();
-    void take_index(ShardIndex index);
+    void take_index(const ShardIndex& index);
     void open_shard(std::size_t number);
     const Tensor* find(std::string_view key);
     bool has_key_with(std::string_view prefix) const;
@@ -159,7 +159,7 @@ TensorFile TensorFile::open_folder(const std::filesystem::path& path) {
         inside = std::make_unique<Inside>(path.string(), Bytes{});
         inside->kind = Kind::sharded;
         for (const auto& name : model.index.files) inside->files.push_back(model.folder / name);
-        inside->take_index(std::move(model.index));
+        inside->take_index(model.index);
         inside->index_keys();
         inside->contents.objects.all.emplace_back(Dict{});
     }
@@ -229,14 +229,14 @@ void TensorFile::Inside::index_keys() {
             refuse(file, fmt::format("duplicate key {}", in_quotes(tensors[by_key[k]].key)));
 }
 
-void TensorFile::Inside::take_index(ShardIndex index) {
+void TensorFile::Inside::take_index(const ShardIndex& index) {
     shards = std::make_unique<Shards>();
     shards->tensors_of.resize(files.size());
     shards->opened.resize(files.size());
-    for (auto& [key, shard] : index.places) {
+    for (const auto& [key, shard] : index.places) {
         shards->tensors_of[shard].push_back(contents.tensors.size());
         shards->shard_of.push_back(shard);
-        contents.tensors.emplace_back().key = std::move(key);
+        contents.tensors.emplace_back().key = key;
     }
 }
 

@@ -10,7 +10,6 @@
 namespace spectra {
 namespace {
 
-using testing::content;
 using testing::expect_same;
 using Words = std::vector<std::string>;
 

@@ -213,7 +213,7 @@ TEST(JacobianOperator, TakesFewerRowsWhereMemoryEnds) {
     const auto inner = network(8, 8);
     int64_t most = 0;
     const jacobian::BatchFunction f = [&](const Tensor& x) {
-        if (x.size(0) > 3) throw c10::OutOfMemoryError({__func__, __FILE__, __LINE__}, "no more");
+        if (x.size(0) > 3) throw c10::OutOfMemoryError({"f", __FILE__, __LINE__}, "no more");
         most = std::max(most, x.size(0));
         return inner(x);
     };

@@ -182,7 +182,7 @@ public:
                               {{"model-1-of-2.safetensors", first}, {"model-2-of-2.safetensors", second}});
         if (!config.empty()) folder_.write("config.json", config);
     }
-    Stack read(LayoutOptions options = {}) const {
+    Stack read(const LayoutOptions& options = {}) const {
         return read_stack(TensorFile::open(folder_.path()), options);
     }
     std::string layout() const { return recognise(TensorFile::open(folder_.path())); }

@@ -22,7 +22,6 @@ namespace {
 
 using namespace spectra;
 using namespace spectra::tests;
-using linalg::GradedProduct;
 using montecarlo::scaled_layers;
 using Layers = std::vector<Eigen::MatrixXd>;
 

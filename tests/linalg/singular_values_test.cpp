@@ -13,7 +13,6 @@
 
 namespace {
 
-using spectra::linalg::SingularValues;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 

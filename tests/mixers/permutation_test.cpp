@@ -14,7 +14,6 @@ namespace {
 using testing::for_each_draw;
 using testing::recipe_of;
 using testing::rounding;
-using testing::sizes;
 using testing::stream_of;
 
 bool is_permutation_of_indices(Permutation p) {
@@ -81,7 +80,7 @@ TEST(PermutationMixture, RandomPermutationsAreUniform) {
     std::map<Permutation, int> count;
     for (std::size_t k = 6; k < list.size(); ++k) ++count[list[k]];
     ASSERT_EQ(count.size(), 6U);
-    for (const auto& [p, times] : count) EXPECT_NEAR(times, repeats / 6, 5 * std::sqrt(repeats / 6.0));
+    for (const auto& [p, times] : count) EXPECT_NEAR(times, repeats / 6.0, 5 * std::sqrt(repeats / 6.0));
 }
 
 TEST(PermutationMixture, MatrixMovesStreams) {

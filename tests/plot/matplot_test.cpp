@@ -12,8 +12,6 @@
 namespace spectra::plot {
 namespace {
 
-using report::density_figure;
-
 #ifdef SPECTRA_MATPLOT
 
 using spectra::testing::content;

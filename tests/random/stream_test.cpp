@@ -90,7 +90,8 @@ TEST(Stream, UniformsFillTheOpenUnitInterval) {
     // Five standard errors: variances 1/12 and 4/45.
     EXPECT_NEAR(sum / count, 0.5, 5 * std::sqrt(1.0 / 12 / count));
     EXPECT_NEAR(square / count, 1.0 / 3, 5 * std::sqrt(4.0 / 45 / count));
-    for (const int in_bin : histogram) EXPECT_NEAR(in_bin, count / bins, 5 * std::sqrt(count / bins));
+    for (const int in_bin : histogram)
+        EXPECT_NEAR(in_bin, 1.0 * count / bins, 5 * std::sqrt(1.0 * count / bins));
 }
 
 TEST(Stream, NormalsHaveTheirMoments) {

@@ -10,7 +10,6 @@
 namespace {
 
 using spectra::continuous_part;
-using spectra::Cumulative;
 using spectra::Density;
 
 TEST(Cumulative, CubicsAreReproduced) {

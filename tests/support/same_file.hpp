@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <set>
 #include <string>
@@ -24,7 +26,8 @@ inline void expect_same(const h5::File& a, const std::string& in_a, const h5::Fi
         const auto x = a.double_attribute(in_a, name), y = b.double_attribute(in_b, name);
         ASSERT_EQ(x.has_value(), y.has_value()) << name;
         if (!x) continue;
-        EXPECT_EQ(std::memcmp(&*x, &*y, sizeof(double)), 0) << name << ": " << *x << ", " << *y;
+        EXPECT_EQ(std::bit_cast<std::uint64_t>(*x), std::bit_cast<std::uint64_t>(*y))
+            << name << ": " << *x << ", " << *y;
     }
     ASSERT_EQ(a.children(in_a), b.children(in_b));
     for (const auto& name : a.children(in_a)) {

@@ -18,7 +18,6 @@ namespace spectra::validation {
 namespace {
 
 using testing::expect_refused;
-using testing::TemporaryFolder;
 
 // A plain implementation with loops and without the library: everything that can be wrong is a field. Real: the type it
 // computes in.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace spectra::montecarlo::cuda {
 namespace {
@@ -317,20 +318,18 @@ void apply_reflections(Matrices<const Real> reflections, const Real* kappa, cons
     check(cudaGetLastError(), "apply_reflections");
 }
 
-// NOLINTBEGIN(bugprone-macro-parentheses): Real is a type.
 #define SPECTRA_INSTANTIATE(Real)                                                                       \
     template void draw_normals(Matrices<Real>, Draws, std::uint32_t, PerSample, const double*, Skip,    \
                                cudaStream_t);                                                           \
     template void fill_layer(Matrices<Real>, Skip, const double*, const double*, Matrices<const Real>,  \
                              cudaStream_t);                                                             \
-    template void read_streams(Matrices<const Real>, int, const double*, Real*, int, std::size_t,       \
-                               cudaStream_t);                                                           \
+    template void read_streams(Matrices<const Real>, int, const double*, std::add_pointer_t<Real>, int, \
+                               std::size_t, cudaStream_t);                                              \
     template void apply_mixer(Matrices<const Real>, Skip, const double*, const Real*, int, std::size_t, \
                               Matrices<Real>, unsigned long long*, cudaStream_t);                       \
     template void rescale(Matrices<Real>, const unsigned long long*, int, SampleState*, cudaStream_t);  \
     template void apply_reflections(Matrices<const Real>, const Real*, const Real*, const double*,      \
                                     const Real*, PerSample, Skip, Matrices<Real>, cudaStream_t);
-// NOLINTEND(bugprone-macro-parentheses)
 SPECTRA_INSTANTIATE(double)
 SPECTRA_INSTANTIATE(float)
 #undef SPECTRA_INSTANTIATE

@@ -1,10 +1,10 @@
 // Pages in a real browser: node test/run.mjs PROGRAM. Makes result files of every kind with PROGRAM, and checks that
 // every control moves what it should, numbers equal the files', nothing is requested and no script of a file runs, that
-// the keyboard suffices, and that axe finds nothing. CHROMIUM names the browser, SHOTS a folder for pictures, ONLY a
-// part of the names of the tests to run.
+// the keyboard suffices, and that axe finds nothing. CHROMIUM names the browser, PYTHON a Python with h5py (that of the
+// PATH, or else the system's), SHOTS a folder for pictures, ONLY a part of the names of the tests to run.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,8 @@ spectra('depth-limit', '--mixer', 'bistochastic', '--max-depth', '20', '--averag
 spectra('figure', 'bands', '--max-depth', '10', '--quiet', '--plot', 'html', '--out', 'figure');
 spectra('sweep', '--mixers', 'bistochastic,cayley', '--depths', '1:5', '--samples', '5', '--quiet', '--out', 'grid');
 try { spectra('validate', join(here, '../../../data/layouts/mhc_lite.pt'), '--quiet', '--plot', 'html', '--out', 'weights'); } catch (error) { assert.equal(error.status, 1, error.stderr); }
-execFileSync(process.env.PYTHON ?? 'python3', [join(here, 'fixtures.py'), folder], { stdio: 'inherit' });
+const python = process.env.PYTHON ?? ['python3', '/usr/bin/python3'].find((one) => spawnSync(one, ['-c', 'import h5py']).status === 0) ?? 'python3';
+execFileSync(python, [join(here, 'fixtures.py'), folder], { stdio: 'inherit' });
 spectra('explore', '--output', 'explore.html');
 const pages = ['explore', 'analysis', 'kept', 'compare', 'depth', 'figure', 'weights', 'training', 'validation1000', 'aligned', 'sweep1000', 'hostile', 'several'];
 for (const name of ['training', 'validation1000', 'aligned', 'sweep1000', 'hostile']) spectra('report', `${name}.h5`);

@@ -19,7 +19,6 @@ namespace spectra::dyson {
 namespace {
 
 using tests::draw_network;
-using tests::make_network;
 
 std::complex<double> green_at(const Network& network, std::complex<double> omega) {
     const Green result = green(network, {omega});

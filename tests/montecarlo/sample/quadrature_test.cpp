@@ -20,7 +20,6 @@ using montecarlo::Quadrature;
 using montecarlo::QuadratureOptions;
 using montecarlo::Sampler;
 using montecarlo::scaled_layers;
-using linalg::SingularValues;
 
 Quadrature quadrature(const Network& network, const QuadratureOptions& options) {
     const auto layers = scaled_layers(network);
