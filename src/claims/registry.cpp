@@ -6,6 +6,7 @@
 #include "claims/jpmhc_mixers.hpp"
 #include "claims/jpmhc_sinkhorn.hpp"
 #include "claims/jpmhc_spectra.hpp"
+#include "claims/jpmhc_stalling.hpp"
 #include "claims/jpmhc_trained.hpp"
 #include "claims/mgt.hpp"
 #include "claims/mgt_trained.hpp"
@@ -53,6 +54,7 @@ std::vector<QuickClaim> untrained_claims() {
         {"C29", jpmhc::constant_total_variance, 2},
         {"C30", jpmhc::orthogonal_against_identity, 2},
         {"C31", jpmhc::share_near_zero, 2},
+        {"C32", jpmhc::spectral_stalling},
         {"C33", jpmhc::cayley_iteration_limit},
         {"C34", jpmhc::two_steps_are_orthonormal},
         {"C35", jpmhc::mapping_constraints},
