@@ -188,6 +188,7 @@ const std::vector<TrainedClaim>& trained_claims() {
         {"C127", shc::trained_entries, with({"text"}, {"-shc", "-bistochastic-stack", "-mhc-lite"})},
         {"C128", shc::losses, connections},
         {"C130", shc::gradient_norms, connections},
+        {"C132", shc::throughput_by_streams, with({"speed-mhc-lite"}, {"-2", "-4", "-6", "-7"})},
         {"C140", mgt::post_ln_rank, with({"text-post-ln"}, {"-12", "-24", "-48", "-100"})},
         {"C141", mgt::mgt_rank, with({"text-mgt"}, {"-12", "-24", "-48", "-100"})},
         {"C142", mgt::rank_decay, ranks},

@@ -71,13 +71,12 @@ double factorial(int n) {
     return std::tgamma(n + 1.0);
 }
 
-/// 24 modules of streams of C = 768 channels: pre, post and the residual's `numbers`, weights, biases and three factors.
+}  // namespace
+
 double auxiliary_parameters(int n, double numbers) {
     constexpr double channels = 768, modules = 24;
     return modules * ((n * channels + 1) * (2 * n + numbers) + 3);
 }
-
-}  // namespace
 
 Outcome closure_under_products() {
     double sums = 0, norm = 0, mean = 0;

@@ -35,4 +35,8 @@ Outcome parameter_growth();
 /// The largest entry of the skew S with Q = (I − S)⁻¹(I + S)D, least over all signatures D = diag(±1).
 double least_skew_entry(const Eigen::MatrixXd& q);
 
+/// Parameters of the hyper-connections of the paper's model of 0.12 B, 24 modules of n streams of 768 channels: pre, post
+/// and the residual's `numbers`, weights, biases and three factors.
+double auxiliary_parameters(int n, double numbers);
+
 }  // namespace spectra::claims::shc

@@ -1,6 +1,7 @@
 #include "claims/shc_trained.hpp"
 
 #include "claims/seeds.hpp"
+#include "claims/shc.hpp"
 
 #include <fmt/format.h>
 
@@ -159,6 +160,31 @@ Outcome gradient_norms(const TrainingResults& results) {
                 number(fmt::format("largest gradient norm over the median, {}", words), over_seeds(ratios)));
     }
     out.verdict = hc == 0 ? Verdict::refuted : others == 0 ? Verdict::holds : Verdict::holds_in_part;
+    return out;
+}
+
+Outcome throughput_by_streams(const TrainingResults& results) {
+    Outcome out;
+    const auto speed = [&](int streams) {
+        const double mean =
+            value(results, fmt::format("speed-mhc-lite-{}", streams), "steps_per_second").mean;
+        out.numbers.push_back(timed(fmt::format("steps per second, n = {}", streams), mean));
+        return mean;
+    };
+    const double two = speed(2);
+    speed(4);
+    const double six = speed(6), seven = speed(7);
+    // Weight, gradient and Adam's two moments in float32, and a base model of 0.12 B, in GiB.
+    const auto memory = [&](int streams) {
+        const double parameters = 0.12e9 + auxiliary_parameters(streams, std::tgamma(streams + 1.0));
+        out.numbers.push_back(computed(fmt::format("GiB of parameters and their moments, n = {}", streams),
+                                       16 * parameters / (1 << 30)));
+        return out.numbers.back().value;
+    };
+    const bool falls = six >= two / 2 && seven < six / 2, exceeds = memory(7) < 48 && memory(8) > 48;
+    out.verdict = falls && exceeds   ? Verdict::holds
+                  : falls || exceeds ? Verdict::holds_in_part
+                                     : Verdict::refuted;
     return out;
 }
 

@@ -19,5 +19,7 @@ Outcome trained_entries(const TrainingResults& results);
 Outcome losses(const TrainingResults& results);
 /// C130. Gradients of HC explode.
 Outcome gradient_norms(const TrainingResults& results);
+/// C132. Steps per second of mHC-lite by the number of streams, and memory by count.
+Outcome throughput_by_streams(const TrainingResults& results);
 
 }  // namespace spectra::claims::shc

@@ -109,7 +109,7 @@ void add_text_models(std::vector<Series>& out) {
                        120});
 }
 
-/// Steps at the sizes of JPmHC's paper, timed.
+/// Steps at the sizes of two papers, timed.
 void add_speeds(std::vector<Series>& out) {
     const auto add = [&](const std::string& name, const std::string& field, const std::string& which,
                          const std::string& channels) {
@@ -128,6 +128,21 @@ void add_speeds(std::vector<Series>& out) {
     add("gpt", "architecture", "gpt", "512");
     add("jpmhc", "architecture", "jpmhc", "2048");
     add("identity-stack", "mixer", "identity", "2048");
+    // Blocks of sHC's paper with about as many tokens per batch, two of its twelve.
+    for (const int streams : {2, 4, 6, 7})
+        out.push_back({fmt::format("speed-mhc-lite-{}", streams),
+                       "gyroscope",
+                       {{"architecture", "mhc-lite"},
+                        {"streams", std::to_string(streams)},
+                        {"layers", "2"},
+                        {"channels", std::to_string(768 * streams)},
+                        {"heads", "12"},
+                        {"batch", "32"},
+                        {"steps", "300"},
+                        {"log-every", "300"},
+                        {"validation-samples", "50"}},
+                       60,
+                       true});
 }
 
 std::vector<Series> make_series() {

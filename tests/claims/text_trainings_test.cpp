@@ -242,6 +242,24 @@ TEST(ShcTrained, GradientsExplodeOrNot) {
     EXPECT_EQ(shc::gradient_norms(made.all()).verdict, Verdict::holds_in_part);
 }
 
+TEST(ShcTrained, ThroughputFallsBeyondSixStreamsOrNot) {
+    MadeUp made;
+    const auto with = [&](double two, double six, double seven) {
+        made.value("speed-mhc-lite-2", "steps_per_second", two);
+        made.value("speed-mhc-lite-4", "steps_per_second", (two + six) / 2);
+        made.value("speed-mhc-lite-6", "steps_per_second", six);
+        made.value("speed-mhc-lite-7", "steps_per_second", seven);
+        return shc::throughput_by_streams(made.all());
+    };
+    EXPECT_EQ(with(100, 60, 20).verdict, Verdict::holds);
+    EXPECT_EQ(with(100, 60, 40).verdict, Verdict::holds_in_part) << "memory alone";
+    EXPECT_EQ(with(100, 40, 10).verdict, Verdict::holds_in_part) << "it falls before";
+    // 24 (7·768 + 1) (14 + 7!) and 24 (8·768 + 1) (16 + 8!) parameters and 0.12e9, 16 bytes each.
+    const auto numbers = with(100, 60, 20).numbers;
+    EXPECT_NEAR(numbers[4].value, 16 * (0.12e9 + 24.0 * 5377 * 5054) / 1073741824, 1e-3);
+    EXPECT_NEAR(numbers[5].value, 16 * (0.12e9 + 24.0 * 6145 * 40336) / 1073741824, 1e-3);
+}
+
 TEST(JpmhcTrained, MixingCostsLittleOrNot) {
     MadeUp made;
     made.value("speed-gpt", "steps_per_second", 100);
