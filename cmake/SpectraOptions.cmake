@@ -13,8 +13,6 @@ option(SPECTRA_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(SPECTRA_CHECK_HEADERS "Compile every header alone (with the tests)" OFF)
 option(SPECTRA_UNITY "Compile the files of the command line together: faster, unless you change them" OFF)
 option(SPECTRA_PRECOMPILE "Precompile common headers: a build from nothing is faster" OFF)
-# Clang would instantiate templates while it precompiles, and those of Torch are not complete there.
-set(CMAKE_PCH_INSTANTIATE_TEMPLATES OFF)
 option(SPECTRA_WERROR "Warnings are errors" OFF)
 option(SPECTRA_HARDENED "Checks of buffers, containers and stacks at run time; read-only relocations" ON)
 option(SPECTRA_NATIVE "Compile for this machine's processor (results may differ in the last bits)" OFF)

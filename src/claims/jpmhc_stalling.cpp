@@ -14,7 +14,7 @@ using Eigen::MatrixXd;
 namespace {
 
 constexpr int streams = 4, width = 8, depth = 10, draws = 3;
-constexpr double noise = 0.05, rate = 0.05 / depth, collapsed = 0.1;
+constexpr double noise = 0.05, learning_rate = 0.05 / depth, collapsed = 0.1;
 
 /// A ⊗ 1.
 MatrixXd widened(const Mixer& mixer) {
@@ -59,7 +59,7 @@ public:
     }
 
     void step() {
-        stack_.descend(target_, rate);
+        stack_.descend(target_, learning_rate);
         now_ = stack_.jacobian() - target_;
     }
     double in_all() const { return learned(before_, now_, directions_, 0, directions_.cols()); }
