@@ -148,7 +148,7 @@ void add_output_options(CLI::App& app, TrainRequest& r) {
     add.plot(r.plot);
     add.flag("--force", "replace results of other options, and files not written by spectra", r.force);
     add.flag("--json", "print one JSON object", r.json);
-    add.flag("--quiet", "no progress line", r.quiet);
+    add.flag("--quiet", "print errors only (and the --json output)", r.quiet);
 }
 
 }  // namespace

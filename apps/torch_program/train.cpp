@@ -36,7 +36,7 @@ int train_models(const study::TrainRequest& r, const study::Invocation& invocati
         }
         objects.push_back(train::training_json(model.report));
         objects.back()["files"] = model.files;
-        if (!r.json)
+        if (!r.json && !r.quiet)
             print(train::training_page(model.report) + fmt::format("\n{}\n\n", fmt::join(model.files, "  ")));
         reports.push_back(std::move(model.report));
     });
@@ -44,7 +44,7 @@ int train_models(const study::TrainRequest& r, const study::Invocation& invocati
     if (!kept) print_error("interrupted before the first step; files are unchanged");
     if (r.json)
         print_json(r.seeds.size() <= 1 && !objects.empty() ? objects.front() : Json{{"runs", objects}});
-    else if (reports.size() > 1 && !interrupted())
+    else if (reports.size() > 1 && !interrupted() && !r.quiet)
         print(train::seeds_line(reports));
     return interrupted() ? static_cast<int>(was_interrupted) : status;
 }

@@ -170,6 +170,13 @@ TEST_F(TrainProgram, GatesOfTheReflectionTaskStartWhereTheyAreTold) {
     EXPECT_NEAR(gate({"--gate-bias", "2"}), 1 / (1 + std::exp(-2.0)), 1e-6);
 }
 
+TEST_F(TrainProgram, QuietTrainingPrintsNothing) {
+    const auto result = run({"reflection", "--architecture", "ddl", "--samples", "20", "--steps", "0", "--device", "cpu",
+                             "--threads", "1", "--seeds", "1,2", "--quiet"});
+    EXPECT_EQ(result.status, 0);
+    EXPECT_EQ(result.out + result.err, "");
+}
+
 TEST_F(TrainProgram, UsesAsManyThreadsAsTheEnvironmentAllows) {
     testing::ProcessOptions options;
     options.environment = {{"OMP_NUM_THREADS", "3"}};
