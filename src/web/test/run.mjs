@@ -221,6 +221,7 @@ await test('a network that keeps triplets tells which one to shrink', async () =
     assert.ok(words.includes(`lies around ${Number(kept.s.toPrecision(4))}`), words);
     await bars(part, 'layer', kept.triplets.map((t) => ({ ...t, place: t.layer })));
     await part.getByText('All triplets as a table').click();
+    await part.locator('details tbody tr').first().waitFor();  // made when it is opened
     assert.equal(await part.locator('details tbody tr').count(), 12);
 } }));
 
