@@ -26,13 +26,13 @@ system=$work/system
 trap 'rm -rf --one-file-system "$work"' EXIT
 
 build_package() {
+    local arguments
     if [[ ! $build ]]; then
         build=$root/build/package
         # Debian's libraries are where the loader looks: no search path. One package must run anywhere: no CUDA, no MPI.
-        (cd "$root" && cmake --preset release -B "$build" -DBUILD_TESTING=OFF -DSPECTRA_BENCH=OFF -DSPECTRA_EXAMPLES=OFF \
-            -DSPECTRA_CHECK_HEADERS=OFF -DSPECTRA_WERROR=OFF -DSPECTRA_UNITY=ON -DSPECTRA_PRECOMPILE=ON -DSPECTRA_TORCH=OFF \
-            -DSPECTRA_CUDA=OFF -DSPECTRA_MPI=OFF \
-            -DCMAKE_SKIP_RPATH=ON -DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON)
+        mapfile -t arguments < <(program_arguments)
+        (cd "$root" && cmake --preset release -B "$build" "${arguments[@]}" -DSPECTRA_TORCH=OFF -DSPECTRA_CUDA=OFF \
+            -DSPECTRA_MPI=OFF -DCMAKE_SKIP_RPATH=ON -DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON)
         cmake --build "$build" --target spectra -j "$(jobs)"
     fi
     (cd "$build" && cpack -G DEB -D CPACK_COMPONENTS_ALL=program -B "$work/packages")
