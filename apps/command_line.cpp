@@ -186,6 +186,8 @@ private:
                        "claims, on the GPU (reflection: on the CPU); what is finished is kept, and the same command "
                        "goes on",
                        reproduce_options.gpu);
+        long_ones.flag("--afresh", "with --gpu: also those that the program itself has results of",
+                       reproduce_options.afresh);
         long_ones("--trainings", "FOLDER", "spectra-trainings",
                   "their results: written by --gpu, used before those of the program itself",
                   [&asked](const auto&, const auto& text) { asked.trainings = text; });

@@ -62,7 +62,7 @@ void check_text(const std::vector<claims::Training>& missing, const std::string&
 /// Runs the trainings that the folder lacks. Returns the exit status.
 int train_missing(const ReproduceOptions& options) {
     const auto trainings = study::trainings_of(study::requested_claims(options.request));
-    const auto missing = study::missing_trainings(trainings, *options.request.trainings);
+    const auto missing = study::missing_trainings(trainings, *options.request.trainings, options.afresh);
     check_text(missing, options.text);
     const bool needs_gpu =
         std::any_of(missing.begin(), missing.end(), [](const auto& training) { return training.on_gpu(); });
@@ -81,7 +81,7 @@ int train_missing(const ReproduceOptions& options) {
     const auto result = study::run_trainings(
         {trainings, *options.request.trainings, program_folder() / "spectra",
          [&](const auto& training, const auto& stem) { return words_of(training, stem, options.text); },
-         needs_gpu ? fmt::format("{}; {}", gpu, this_machine()) : this_machine(), at_once},
+         needs_gpu ? fmt::format("{}; {}", gpu, this_machine()) : this_machine(), at_once, options.afresh},
         progress);
     progress.note(fmt::format("{} models trained, {} had been", result.trained, result.there));
     for (const auto& failure : result.failures) progress.warn(failure);

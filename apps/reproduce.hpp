@@ -12,6 +12,7 @@ struct ReproduceOptions {
     bool json = false;
     bool markdown = false;  ///< print the document of the ledger; compute nothing
     bool gpu = false;       ///< run the trainings that are missing first
+    bool afresh = false;    ///< also those that the program has results of
     std::string text;       ///< the file that trainings on a text learn
     int jobs = 0;           ///< of them at a time; 0: as many as the GPU shares well
 };

@@ -188,18 +188,20 @@ std::string gpu_name() {
     }
 }
 
-std::vector<Training> missing_trainings(const std::vector<Training>& wanted, const fs::path& folder) {
+std::vector<Training> missing_trainings(const std::vector<Training>& wanted, const fs::path& folder,
+                                        bool afresh) {
     const auto there = claims::read_trainings(folder);
     std::vector<Training> out;
     for (const auto& training : wanted)
-        if (there.find(training.name) == nullptr && claims::stored_trainings().find(training.name) == nullptr)
+        if (there.find(training.name) == nullptr &&
+            (afresh || claims::stored_trainings().find(training.name) == nullptr))
             out.push_back(training);
     return out;
 }
 
 TrainingsDone run_trainings(const TrainingsRequest& request, Observer& observer) {
     fs::create_directories(request.folder);
-    auto queue = missing_trainings(request.trainings, request.folder);
+    auto queue = missing_trainings(request.trainings, request.folder, request.afresh);
     TrainingsDone out;
     out.there = static_cast<int>(request.trainings.size() - queue.size());
     const auto alone =

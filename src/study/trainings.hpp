@@ -27,6 +27,7 @@ struct TrainingsRequest {
         arguments;
     std::string machine;  ///< to be recorded, in words
     int at_once = 1;      ///< trainings at a time
+    bool afresh = false;  ///< also what the program itself has results of
 };
 
 /// How far it came.
@@ -43,9 +44,10 @@ std::vector<claims::Training> trainings_of(const std::vector<claims::Claim>& led
 /// "NVIDIA H200", or empty if there is none.
 std::string gpu_name();
 
-/// The trainings among `wanted` of which neither the folder nor the program itself has a result.
+/// The trainings among `wanted` of which neither the folder nor, unless they are to be made afresh, the program itself has a
+/// result.
 std::vector<claims::Training> missing_trainings(const std::vector<claims::Training>& wanted,
-                                                const std::filesystem::path& folder);
+                                                const std::filesystem::path& folder, bool afresh = false);
 
 /// Runs what is missing, and at the end, one after the other, what must be alone on the machine. A result counts once it is written: whatever ends this, a later call goes on. No further training
 /// is started after one has failed. One that diverged has not failed: that is its result.

@@ -116,13 +116,13 @@ TEST_F(Reproduce, KeepsTheOrderOfTheCommandLine) {
 }
 
 TEST_F(Reproduce, TrainsOnItsOwnTextAlone) {
-    auto result = run({"--gpu", "C93", "C140"});
+    auto result = run({"--gpu", "--afresh", "C140"});
     EXPECT_EQ(result.status, 2);
     EXPECT_NE(result.err.find("--text FILE is required: text-post-ln-12-42 learns tiny Shakespeare"),
               std::string::npos)
         << result.err;
     std::ofstream(folder_.path() / "other.txt") << "What's in a name?";
-    result = run({"--gpu", "C140", "--text", "other.txt"});
+    result = run({"--gpu", "--afresh", "C140", "--text", "other.txt"});
     EXPECT_EQ(result.status, 2);
     EXPECT_NE(result.err.find("other.txt: must be tiny Shakespeare"), std::string::npos) << result.err;
     EXPECT_FALSE(fs::exists(folder_.path() / "spectra-trainings")) << "nothing was started";

@@ -3,7 +3,7 @@
 
     tests/claims/second_computation.py [FOLDER]      FOLDER: data/claims of a checkout
 
-Needs NumPy alone. The claims are random.Random(1).sample(quick claims, 10). Each is compared with the ledger: its
+Needs NumPy alone. The claims are random.Random(1).sample(quick claims, 10), without the claims decided since. Each is compared with the ledger: its
 verdict, and its numbers within rounding where nothing is drawn, within the sampling error where draws are our own.
 Exit status 1 where one does not agree.
 """
@@ -22,6 +22,8 @@ except ImportError:
 
 SEED = 1
 COUNT = 10
+# Quick claims that were open when the ten were drawn.
+LATER = {"C32"}
 
 
 def near(found, stored, tolerance):
@@ -264,7 +266,7 @@ def main():
         with open(path, encoding="utf-8") as file:
             claim = json.load(file)
         trained = any(words in claim["command"] for words in ("--gpu", "spectra train"))
-        if claim["quick"] and not trained:
+        if claim["quick"] and not trained and claim["id"] not in LATER:
             ledger[claim["id"]] = claim
     drawn = random.Random(SEED).sample(list(ledger), COUNT)
     failed = 0
