@@ -16,6 +16,7 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace spectra::cli {
 
@@ -91,6 +92,11 @@ int train_missing(const ReproduceOptions& options) {
 }  // namespace
 
 int reproduce(ReproduceOptions options) {
+    for (const auto& [name, given] :
+         {std::pair{"--afresh", options.afresh}, std::pair{"--text", !options.text.empty()},
+          std::pair{"--jobs", options.jobs != 0}})
+        if (given && !options.gpu)
+            throw std::invalid_argument(fmt::format("{} is for trainings: it needs --gpu", name));
     if (options.markdown) {
         print(report::claims_markdown(study::requested_claims(options.request)));
         return done;

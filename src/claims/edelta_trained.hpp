@@ -41,11 +41,13 @@ Outcome near_pi_losses(const TrainingResults& results);
 Outcome bistochastic_near_pi(const TrainingResults& results);
 /// C105. Where gates start matters by less than a factor of 4.
 Outcome gate_starts(const TrainingResults& results);
-/// C106. Biased gates end at the nearest pole.
+/// C106. Biased gates end at the nearest pole, neutral ones specialise.
 Outcome gate_poles(const TrainingResults& results);
 /// C107. The weight of the gates' regulariser.
 Outcome regulariser_weight(const TrainingResults& results);
 /// C110. Wider and shallower hybrids.
 Outcome wider_and_shallower(const TrainingResults& results);
+/// C150. The bars of the explainer: tables 6 and 12.
+Outcome charted_losses(const TrainingResults& results);
 
 }  // namespace spectra::claims::edelta

@@ -147,6 +147,11 @@ const std::vector<TrainedClaim>& trained_claims() {
     const std::vector<std::string> ranks = with({"text-post-ln", "text-mgt"}, {"-12", "-24", "-48", "-100"}),
                                    connections = with(
                                        {"text"}, {"-shc", "-bistochastic-stack", "-mhc-lite", "-gpt", "-hc"});
+    auto gates = with({"near-pi-single", "near-pi-multi"},
+                      {"-edelta-published-bias--1.5", "-edelta-published", "-edelta-published-bias-1.5"});
+    for (const auto& name :
+         with({"stability", "gyroscope"}, {"-edelta-bias--1.5", "-edelta", "-edelta-bias-1.5"}))
+        gates.push_back(name);
     static const std::vector<TrainedClaim> all{
         {"C36", jpmhc::cost_of_mixing, with({"speed"}, {"-gpt", "-jpmhc", "-identity-stack"})},
         {"C40", jpmhc::recursive_convergence, with({"text-recursive"}, {"-cayley", "-bistochastic"})},
@@ -174,10 +179,8 @@ const std::vector<TrainedClaim>& trained_claims() {
         {"C103", edelta::near_pi_losses, with({"near-pi-single", "near-pi-multi"}, causal)},
         {"C104", edelta::bistochastic_near_pi,
          with({"near-pi-single", "near-pi-multi"}, {"-bistochastic-stack", "-identity-stack"})},
-        {"C105", edelta::gate_starts,
-         with({"stability", "gyroscope"}, {"-edelta-bias--1.5", "-edelta", "-edelta-bias-1.5"})},
-        {"C106", edelta::gate_poles,
-         with({"stability", "gyroscope"}, {"-edelta-bias--1.5", "-edelta-bias-1.5"})},
+        {"C105", edelta::gate_starts, gates},
+        {"C106", edelta::gate_poles, gates},
         {"C107", edelta::regulariser_weight,
          with({"gyroscope"}, {"-edelta-weight-0", "-edelta-weight-0.05", "-edelta", "-edelta-weight-0.2"})},
         {"C110", edelta::wider_and_shallower,
@@ -195,6 +198,8 @@ const std::vector<TrainedClaim>& trained_claims() {
         {"C143", mgt::synergy, with({"text"}, {"-post-ln-48", "-mgt-mhc-48", "-mgt-ddl-48", "-mgt-48"})},
         {"C144", mgt::gates_by_depth, {"text-mgt-100"}},
         {"C145", mgt::depth_scaling, with({"text-post-ln-20m", "text-mgt-20m"}, {"-24", "-48", "-100"})},
+        {"C150", edelta::charted_losses,
+         with({"gyroscope", "stability", "near-pi-single", "near-pi-multi"}, causal)},
     };
     return all;
 }

@@ -169,6 +169,12 @@ std::vector<Series> make_series() {
                            task,
                            {{"architecture", "edelta"}, {"gate-bias", bias}},
                            160});
+    for (const char* const task : {"near-pi-single", "near-pi-multi"})
+        for (const char* const bias : {"-1.5", "1.5"})
+            out.push_back({fmt::format("{}-edelta-published-bias-{}", task, bias),
+                           task,
+                           {{"architecture", "edelta"}, {"pooling", "published"}, {"gate-bias", bias}},
+                           140});
     out.push_back({"gyroscope-edelta-3x184",
                    "gyroscope",
                    {{"architecture", "edelta"}, {"layers", "3"}, {"channels", "184"}},

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace spectra::claims::jpmhc {
 namespace {
 
