@@ -2,6 +2,7 @@
 
 #include "claims/sampling.hpp"
 #include "dyson/exact/moments.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "mixers/cayley.hpp"
 #include "mixers/cayley_hybrid.hpp"
 #include "mixers/defects.hpp"
@@ -9,9 +10,6 @@
 #include "mixers/householder.hpp"
 #include "mixers/sinkhorn.hpp"
 #include "montecarlo/run/simulate.hpp"
-
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 
 #include <array>
 #include <cmath>

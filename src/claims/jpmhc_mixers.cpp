@@ -2,6 +2,7 @@
 
 #include "claims/sampling.hpp"
 #include "dyson/law/theory.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "mixers/cayley.hpp"
 #include "mixers/defects.hpp"
 #include "mixers/gaussian.hpp"
@@ -9,10 +10,6 @@
 #include "mixers/orthogonal.hpp"
 #include "mixers/permutation.hpp"
 #include "mixers/sinkhorn.hpp"
-
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
-#include <Eigen/QR>
 
 #include <chrono>
 #include <cmath>

@@ -1,11 +1,10 @@
 #include "claims/jpmhc_sinkhorn.hpp"
 
 #include "claims/sampling.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "mixers/defects.hpp"
 #include "mixers/gaussian.hpp"
 #include "mixers/sinkhorn.hpp"
-
-#include <Eigen/LU>
 
 #include <cmath>
 

@@ -8,14 +8,12 @@
 #include "dyson/equations/two_layers.hpp"
 #include "dyson/exact/moments.hpp"
 #include "dyson/law/theory.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "mixers/defects.hpp"
 #include "mixers/gaussian.hpp"
 #include "mixers/permutation.hpp"
 #include "montecarlo/run/simulate.hpp"
 #include "network/mean_field.hpp"
-
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 
 #include <chrono>
 #include <cmath>

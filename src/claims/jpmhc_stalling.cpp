@@ -1,8 +1,7 @@
 #include "claims/jpmhc_stalling.hpp"
 
 #include "claims/sampling.hpp"
-
-#include <Eigen/SVD>
+#include "linalg/eigen_instances.hpp"
 
 #include <cmath>
 

@@ -1,14 +1,12 @@
 #include "claims/mgt.hpp"
 
 #include "claims/sampling.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "mixers/defects.hpp"
 #include "mixers/gaussian.hpp"
 #include "mixers/householder.hpp"
 #include "mixers/permutation.hpp"
 #include "mixers/raw.hpp"
-
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 
 #include <cmath>
 #include <limits>

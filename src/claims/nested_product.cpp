@@ -1,6 +1,6 @@
 #include "claims/nested_product.hpp"
 
-#include <Eigen/LU>
+#include "linalg/eigen_instances.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "claims/shc.hpp"
 
 #include "claims/sampling.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "mixers/cayley.hpp"
 #include "mixers/defects.hpp"
 #include "mixers/gaussian.hpp"
@@ -9,9 +10,6 @@
 #include "mixers/registry.hpp"
 #include "mixers/sinkhorn.hpp"
 #include "mixers/spectral_sphere.hpp"
-
-#include <Eigen/LU>
-#include <Eigen/SVD>
 
 #include <array>
 #include <cmath>

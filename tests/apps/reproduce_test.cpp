@@ -108,6 +108,16 @@ TEST_F(Reproduce, RefusesWhatThereIsNot) {
     EXPECT_EQ(run({"--claims", "none"}).status, 2);
 }
 
+TEST_F(Reproduce, OptionsOfTrainingsNeedTrainings) {
+    for (const auto& words :
+         {std::vector<std::string>{"C9", "--afresh"}, {"C9", "--jobs", "2"}, {"C9", "--text", "x"}}) {
+        const auto result = run(words);
+        EXPECT_EQ(result.status, 2);
+        EXPECT_NE(result.err.find(words[1] + " is for trainings: it needs --gpu"), std::string::npos)
+            << result.err;
+    }
+}
+
 TEST_F(Reproduce, KeepsTheOrderOfTheCommandLine) {
     const auto object = json::parse(run({"C64", "C9", "C64", "--json"}).out);
     ASSERT_EQ(object.at("claims").size(), 2U);
