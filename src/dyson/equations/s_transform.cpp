@@ -2,6 +2,7 @@
 
 #include "dyson/equations/free_scalar.hpp"
 #include "dyson/exact/moments.hpp"
+#include "dyson/exact/one_stream.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,15 +13,6 @@
 
 namespace spectra::dyson {
 namespace {
-
-/// a² if A Aᵀ = a².
-std::optional<double> square_of_scale(const Mixer& a) {
-    const Eigen::MatrixXd square = a * a.transpose();
-    const double a2 = square.trace() / static_cast<double>(a.rows());
-    const auto one = Eigen::MatrixXd::Identity(a.rows(), a.rows());
-    if ((square - a2 * one).cwiseAbs().maxCoeff() > 1e-12 * a2) return std::nullopt;
-    return a2;
-}
 
 struct Layer {
     double a2 = 0, sigma2 = 0;

@@ -8,6 +8,7 @@
 #include "dyson/equations/site_draws.hpp"
 #include "dyson/equations/tied.hpp"
 #include "dyson/exact/moments.hpp"
+#include "dyson/exact/one_stream.hpp"
 #include "dyson/exact/support_bounds.hpp"
 #include "dyson/law/aligned_law.hpp"
 #include "dyson/law/bands.hpp"
@@ -44,6 +45,11 @@ std::unique_ptr<Equation> make_equation(const Network& network, Method method) {
             break;
     }
     return make_operator_valued(network);
+}
+
+/// A simpler network with the same law, if there is one.
+std::optional<Network> simplified(const Network& network, Method method) {
+    return method == Method::operator_valued ? with_one_stream(network) : std::nullopt;
 }
 
 bool any_layer_is_zero(const Network& network) {
@@ -271,11 +277,9 @@ bool same_unknowns(const Support& last, const Equation& equation) {
     });
 }
 
-/// solve(), with the bands of a law nearby, replaced by those of this one, or null.
-Theory solve_from(const Network& network, Method method, const Options& options, Support* last) {
+/// The law of a checked network, with the bands of a law nearby, replaced by those of this one, or null.
+Theory solve_checked(const Network& network, Method method, const Options& options, Support* last) {
     const Support near = last != nullptr ? std::exchange(*last, {}) : Support();
-    check(network);
-    check(network, method);
     const auto start = std::chrono::steady_clock::now();
     Theory theory;
     theory.method = method;
@@ -350,6 +354,17 @@ Theory solve_from(const Network& network, Method method, const Options& options,
     return theory;
 }
 
+/// solve(), with the bands of a law nearby as above.
+Theory solve_from(const Network& network, Method method, const Options& options, Support* last) {
+    check(network);
+    check(network, method);
+    if (const auto simple = simplified(network, method)) {
+        Theory theory = solve_checked(*simple, method, options, last);
+        if (theory.summary.certified) return theory;
+    }
+    return solve_checked(network, method, options, last);
+}
+
 }  // namespace
 
 std::string name(Method method) {
@@ -408,8 +423,10 @@ bool Follower::has_law() const {
     return !last_->support.bands.empty();
 }
 
-double seconds_per_step(const Network& network, Method method) {
+double seconds_per_step(const Network& given, Method method) {
     using Clock = std::chrono::steady_clock;
+    const auto simple = simplified(given, method);
+    const Network& network = simple ? *simple : given;
     const SupportBounds support = range_of(network, method);
     if (!std::isfinite(support.log_upper)) return 0;  // J = 0
     const auto equation = make_equation(network, method);
@@ -425,9 +442,11 @@ double seconds_per_step(const Network& network, Method method) {
     return least;
 }
 
-Green green(const Network& network, const std::vector<std::complex<double>>& omega, const Options& options) {
-    check(network);
-    check(network, Method::operator_valued);
+Green green(const Network& given, const std::vector<std::complex<double>>& omega, const Options& options) {
+    check(given);
+    check(given, Method::operator_valued);
+    const auto simple = simplified(given, Method::operator_valued);
+    const Network& network = simple ? *simple : given;
     const std::size_t count = omega.size();
     Green result;
     result.omega = omega;
