@@ -393,12 +393,15 @@ Outcome gate_poles(const TrainingResults& results) {
 }
 
 Outcome regulariser_weight(const TrainingResults& results) {
-    const auto none = loss(results, "gyroscope-edelta-weight-0"),
-               low = loss(results, "gyroscope-edelta-weight-0.05"), usual = loss(results, "gyroscope-edelta"),
-               high = loss(results, "gyroscope-edelta-weight-0.2");
+    const std::string model = "gyroscope-edelta-published", causal = "gyroscope-edelta";
+    const auto none = loss(results, model + "-weight-0"), low = loss(results, model + "-weight-0.05"),
+               usual = loss(results, model), high = loss(results, model + "-weight-0.2");
     Outcome out;
     out.numbers = {number("λ = 0", none, 8.2e-4), number("λ = 0.05", low, 6.1e-4),
                    number("λ = 0.1", usual, 5.69e-4), number("λ = 0.2", high, 5.8e-4)};
+    for (const auto& [words, name] : {std::pair{"λ = 0", "-weight-0"}, std::pair{"λ = 0.05", "-weight-0.05"},
+                                      std::pair{"λ = 0.1", ""}, std::pair{"λ = 0.2", "-weight-0.2"}})
+        out.numbers.push_back(number(fmt::format("{}, causal pooling", words), loss(results, causal + name)));
     const bool worse = none.mean > 1.2 * usual.mean, saturates = std::abs(high.mean / usual.mean - 1) < 0.2;
     out.verdict = worse && saturates   ? Verdict::holds
                   : worse || saturates ? Verdict::holds_in_part
@@ -407,11 +410,16 @@ Outcome regulariser_weight(const TrainingResults& results) {
 }
 
 Outcome wider_and_shallower(const TrainingResults& results) {
-    const auto usual = loss(results, "gyroscope-edelta"), three = loss(results, "gyroscope-edelta-3x184"),
-               two = loss(results, "gyroscope-edelta-2x224");
+    const std::string model = "gyroscope-edelta-published", causal = "gyroscope-edelta";
+    const auto usual = loss(results, model), three = loss(results, model + "-3x184"),
+               two = loss(results, model + "-2x224");
     Outcome out;
     out.numbers = {number("6 blocks of 128 channels", usual, 1.02e-3),
                    number("3 blocks of 184", three, 3.97e-3), number("2 blocks of 224", two, 4.01e-3)};
+    for (const auto& [words, name] :
+         {std::pair{"6 blocks of 128 channels", ""}, std::pair{"3 blocks of 184", "-3x184"},
+          std::pair{"2 blocks of 224", "-2x224"}})
+        out.numbers.push_back(number(fmt::format("{}, causal pooling", words), loss(results, causal + name)));
     const int worse = (three.mean > usual.mean ? 1 : 0) + (two.mean > usual.mean ? 1 : 0);
     out.verdict = worse == 2 ? Verdict::holds : worse == 1 ? Verdict::holds_in_part : Verdict::refuted;
     return out;

@@ -156,11 +156,16 @@ std::vector<Series> make_series() {
         add_stack(out, task, "identity", 50);
     }
     add_models(out, "gyroscope");
-    for (const char* const weight : {"0", "0.05", "0.2"})
+    for (const char* const weight : {"0", "0.05", "0.2"}) {
         out.push_back({fmt::format("gyroscope-edelta-weight-{}", weight),
                        "gyroscope",
                        {{"architecture", "edelta"}, {"gate-weight", weight}},
                        160});
+        out.push_back({fmt::format("gyroscope-edelta-published-weight-{}", weight),
+                       "gyroscope",
+                       {{"architecture", "edelta"}, {"pooling", "published"}, {"gate-weight", weight}},
+                       160});
+    }
     add_models(out, "near-pi-single");
     add_models(out, "near-pi-multi");
     for (const char* const task : {"stability", "gyroscope"})
@@ -175,14 +180,20 @@ std::vector<Series> make_series() {
                            task,
                            {{"architecture", "edelta"}, {"pooling", "published"}, {"gate-bias", bias}},
                            140});
-    out.push_back({"gyroscope-edelta-3x184",
-                   "gyroscope",
-                   {{"architecture", "edelta"}, {"layers", "3"}, {"channels", "184"}},
-                   90});
-    out.push_back({"gyroscope-edelta-2x224",
-                   "gyroscope",
-                   {{"architecture", "edelta"}, {"layers", "2"}, {"channels", "224"}},
-                   70});
+    for (const auto& [shape, layers, channels, seconds] :
+         {std::tuple{"3x184", "3", "184", 90.0}, std::tuple{"2x224", "2", "224", 70.0}}) {
+        out.push_back({fmt::format("gyroscope-edelta-{}", shape),
+                       "gyroscope",
+                       {{"architecture", "edelta"}, {"layers", layers}, {"channels", channels}},
+                       seconds});
+        out.push_back({fmt::format("gyroscope-edelta-published-{}", shape),
+                       "gyroscope",
+                       {{"architecture", "edelta"},
+                        {"pooling", "published"},
+                        {"layers", layers},
+                        {"channels", channels}},
+                       seconds});
+    }
     add_reflection(out);
     add_mgt(out);
     add_text_models(out);
