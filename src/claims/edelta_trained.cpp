@@ -323,7 +323,7 @@ Outcome bistochastic_near_pi(const TrainingResults& results) {
 
 Outcome gate_starts(const TrainingResults& results) {
     Outcome out;
-    // A task, the end of its series' names, and the largest of three means over the smallest, for reading only.
+    // The means of the three starts on a task.
     const auto of_task = [&](const char* task, const char* words, const std::string& pooling) {
         std::vector<double> means;
         for (const auto& [start, name] : {std::pair{"bias -1.5", "-bias--1.5"}, std::pair{"bias 0", ""},

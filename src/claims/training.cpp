@@ -13,21 +13,38 @@
 #include <numeric>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 namespace spectra::claims {
 namespace {
 
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+/// The hybrid with causal pooling, and as the paper has it: pooled over the whole sequence, and started as it is there.
+struct Hybrid {
+    const char* name;
+    Fields fields;
+};
+const Hybrid causal{"edelta", {{"architecture", "edelta"}}},
+    published{"edelta-published",
+              {{"architecture", "edelta"}, {"pooling", "published"}, {"start", "published"}}};
+
+/// One of them with other settings, named `suffix`.
+void add_hybrid(std::vector<Series>& out, const std::string& task, const Hybrid& hybrid,
+                const std::string& suffix, const Fields& settings, double seconds) {
+    Fields fields = hybrid.fields;
+    fields.insert(fields.end(), settings.begin(), settings.end());
+    out.push_back({fmt::format("{}-{}{}", task, hybrid.name, suffix), task, std::move(fields), seconds});
+}
+
 /// The five models of the EΔ paper. Those that pool over all tokens are run causal, and as published: `-published`.
 void add_models(std::vector<Series>& out, const std::string& task) {
-    out.push_back({task + "-edelta", task, {{"architecture", "edelta"}}, 160});
+    add_hybrid(out, task, causal, "", {}, 160);
     out.push_back({task + "-mhc", task, {{"architecture", "mhc"}}, 170});
     out.push_back({task + "-ddl", task, {{"architecture", "ddl"}}, 65});
     out.push_back({task + "-jpmhc", task, {{"architecture", "jpmhc"}}, 60});
     out.push_back({task + "-gpt", task, {{"architecture", "gpt"}}, 30});
-    out.push_back({task + "-edelta-published",
-                   task,
-                   {{"architecture", "edelta"}, {"pooling", "published"}, {"start", "published"}},
-                   160});
+    add_hybrid(out, task, published, "", {}, 160);
     out.push_back({task + "-ddl-published", task, {{"architecture", "ddl"}, {"pooling", "published"}}, 65});
 }
 
@@ -156,43 +173,19 @@ std::vector<Series> make_series() {
         add_stack(out, task, "identity", 50);
     }
     add_models(out, "gyroscope");
-    for (const char* const weight : {"0", "0.05", "0.2"}) {
-        out.push_back({fmt::format("gyroscope-edelta-weight-{}", weight),
-                       "gyroscope",
-                       {{"architecture", "edelta"}, {"gate-weight", weight}},
-                       160});
-        out.push_back({fmt::format("gyroscope-edelta-published-weight-{}", weight),
-                       "gyroscope",
-                       {{"architecture", "edelta"}, {"pooling", "published"}, {"gate-weight", weight}},
-                       160});
+    for (const auto* const hybrid : {&causal, &published}) {
+        for (const std::string weight : {"0", "0.05", "0.2"})
+            add_hybrid(out, "gyroscope", *hybrid, "-weight-" + weight, {{"gate-weight", weight}}, 160);
+        add_hybrid(out, "gyroscope", *hybrid, "-3x184", {{"layers", "3"}, {"channels", "184"}}, 90);
+        add_hybrid(out, "gyroscope", *hybrid, "-2x224", {{"layers", "2"}, {"channels", "224"}}, 70);
     }
     add_models(out, "near-pi-single");
     add_models(out, "near-pi-multi");
-    for (const char* const task : {"stability", "gyroscope"})
-        for (const char* const bias : {"-1.5", "1.5"})
-            out.push_back({fmt::format("{}-edelta-bias-{}", task, bias),
-                           task,
-                           {{"architecture", "edelta"}, {"gate-bias", bias}},
-                           160});
-    for (const char* const task : {"near-pi-single", "near-pi-multi"})
-        for (const char* const bias : {"-1.5", "1.5"})
-            out.push_back({fmt::format("{}-edelta-published-bias-{}", task, bias),
-                           task,
-                           {{"architecture", "edelta"}, {"pooling", "published"}, {"gate-bias", bias}},
-                           140});
-    for (const auto& [shape, layers, channels, seconds] :
-         {std::tuple{"3x184", "3", "184", 90.0}, std::tuple{"2x224", "2", "224", 70.0}}) {
-        out.push_back({fmt::format("gyroscope-edelta-{}", shape),
-                       "gyroscope",
-                       {{"architecture", "edelta"}, {"layers", layers}, {"channels", channels}},
-                       seconds});
-        out.push_back({fmt::format("gyroscope-edelta-published-{}", shape),
-                       "gyroscope",
-                       {{"architecture", "edelta"},
-                        {"pooling", "published"},
-                        {"layers", layers},
-                        {"channels", channels}},
-                       seconds});
+    for (const std::string bias : {"-1.5", "1.5"}) {
+        for (const char* const task : {"stability", "gyroscope"})
+            add_hybrid(out, task, causal, "-bias-" + bias, {{"gate-bias", bias}}, 160);
+        for (const char* const task : {"near-pi-single", "near-pi-multi"})
+            add_hybrid(out, task, published, "-bias-" + bias, {{"gate-bias", bias}}, 140);
     }
     add_reflection(out);
     add_mgt(out);
