@@ -3,9 +3,11 @@
 
     PYTHONPATH=build/release/python python3 bench/monitor_cost.py --device cuda --steps 600
 
-Cost: the matched gpt and the stack of Cayley mixers (jpmhc) of train_eager.py train with and without a monitor, in turns;
-printed are the shares of time that measurements took, by the monitor's own clock and by the two rates, and how long the
-first measurement (without CUDA graphs) and their recording took. `budget` is off: every measurement that is due is made.
+Cost: the matched gpt and the stack of Cayley mixers (jpmhc) of train_eager.py train with and without a monitor, in turns.
+Printed are the share of time by which training is slower with it (median over the pairs, and their spread), the share that
+calls took by the monitor's own clock, how many steps after it was begun a measurement was there, how long one takes where
+training waits for it, and how long the first measurement (without CUDA graphs) and their recording took. `budget` is off:
+every measurement that is due is made.
 
 Divergence: a stack whose mixers are not constrained trains at a learning rate that doubles every 20 steps, from 1e-5 on.
 Printed are the step at which the loss first exceeds twice its smallest value so far or is no number, and the one at which
@@ -13,6 +15,7 @@ the monitor's largest singular value first exceeds ten times its first.
 """
 
 import argparse
+import statistics
 import time
 
 import torch
@@ -60,17 +63,27 @@ class Run:
         self.optimiser.step()
         return loss.item()
 
-    def monitor(self, every):
-        return js.Monitor(self.model, self.x[:1], every=every, budget=None)
+    def monitor(self, every, wait=False):
+        return js.Monitor(self.model, self.x[:1], every=every, budget=None, wait=wait)
 
 
 def seconds_of(run, steps, monitor=None):
+    """Time of so many steps, and the number of the one that returned a measurement."""
     begin = time.perf_counter()
-    for step in range(1, steps + 1):
+    there = None
+    for step in range(steps):
         run.step()
-        if monitor is not None:
-            monitor(step)
-    return time.perf_counter() - begin
+        if monitor is not None and monitor(step):
+            there = step
+    if monitor is not None:
+        monitor.finish()
+    return time.perf_counter() - begin, there
+
+
+def timed(work):
+    begin = time.perf_counter()
+    out = work()
+    return time.perf_counter() - begin, out
 
 
 def cost(kind, arguments):
@@ -78,25 +91,31 @@ def cost(kind, arguments):
     monitor = run.monitor(arguments.every)
     seconds_of(run, 20)
     monitor(0)  # the first measurement warms up, the second records
-    begin = time.perf_counter()
-    monitor.report()
-    plain_measurement = time.perf_counter() - begin
+    plain_measurement, _ = timed(monitor.report)
     recording = monitor(0)["jacobian/seconds"] - plain_measurement
+    monitor.wait = True
     monitor(0)
+    waited, _ = timed(lambda: monitor(0))
+    monitor.wait = False
     monitor.seconds, monitor.measured = 0.0, 0
-    plain = watched = 0.0
+    plain, watched, later = [], [], []
     for _ in range(arguments.steps // arguments.every):
-        plain += seconds_of(run, arguments.every)
-        watched += seconds_of(run, arguments.every, monitor)
-    print(f"{kind:8} {arguments.steps / plain:7.1f} steps/s; {monitor.measured} measurements, "
-          f"{1e3 * monitor.seconds / monitor.measured:.0f} ms each: {100 * monitor.seconds / watched:.2f} % of the time "
-          f"(by the two rates {100 * (watched / plain - 1):+.2f} %); without graphs {1e3 * plain_measurement:.0f} ms each, "
-          f"recording them {recording:.1f} s", flush=True)
+        plain.append(seconds_of(run, arguments.every)[0])
+        seconds, there = seconds_of(run, arguments.every, monitor)
+        watched.append(seconds)
+        later.append(there)
+    slower = [100 * (with_it / without - 1) for with_it, without in zip(watched, plain)]
+    later = [step for step in later if step is not None]
+    print(f"{kind:8} {arguments.steps / sum(plain):7.1f} steps/s; with {monitor.measured} measurements slower by "
+          f"{statistics.median(slower):.2f} % ({min(slower):+.2f} to {max(slower):+.2f}); calls took "
+          f"{1e3 * monitor.seconds / monitor.measured:.1f} ms each, {100 * monitor.seconds / sum(watched):.2f} %; there after "
+          f"{statistics.median(later) if later else '-'} steps; waited for {1e3 * waited:.0f} ms; without graphs "
+          f"{1e3 * plain_measurement:.0f} ms, recording them {recording:.1f} s", flush=True)
 
 
 def divergence(arguments):
     run = Run("free", arguments.device, arguments.batch, 1e-5)
-    monitor = run.monitor(arguments.look)
+    monitor = run.monitor(arguments.look, wait=True)
     first = smallest = None
     seen = {}
     for step in range(arguments.steps):

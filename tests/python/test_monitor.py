@@ -4,6 +4,8 @@ import json
 import unittest
 from unittest import mock
 
+import numpy as np
+
 import support
 
 if support.has("torch"):
@@ -12,6 +14,8 @@ if support.has("torch"):
 
     import jacobian_spectra as js
     import lookalikes as la
+    from jacobian_spectra.probes import Probing, Unattended, law_of, probe
+    from jacobian_spectra.still import still
 
 
 class Monitored(unittest.TestCase):
@@ -76,6 +80,108 @@ class Monitored(unittest.TestCase):
         self.assertEqual(monitor.measured + monitor.left_out, 60)
 
 
+    def test_returns_what_is_measured_beside_training_when_it_is_there(self):
+        with mock.patch("jacobian_spectra.monitor.can_be_captured", lambda plan: True), \
+                mock.patch("jacobian_spectra.monitor.Captured", Beside):
+            monitor = js.Monitor(self.model, self.ids, every=4, budget=None)
+            found, expected = {}, {}
+            for step in range(16):
+                self.train()
+                if step in (8, 12):
+                    expected[step] = monitor.report().measured.metrics.log_mean
+                found[step] = monitor(step)
+        self.assertEqual([step for step in range(16) if found[step]], [0, 4, 10, 14])  # two calls later
+        for step in expected:
+            self.assertEqual(found[step + 2]["jacobian/step"], step)
+            self.assertEqual(found[step + 2]["jacobian/log_mean"], expected[step])
+        self.assertEqual(monitor.measured, 4)
+        self.assertEqual(monitor.finish(), {})
+        self.train()
+        monitor(16)
+        self.assertEqual(monitor.finish()["jacobian/step"], 16)
+        monitor.wait = True
+        self.assertEqual(monitor(20)["jacobian/step"], 20)
+
+    def test_nothing_is_returned_of_a_model_that_graphs_did_not_follow(self):
+        with mock.patch("jacobian_spectra.monitor.can_be_captured", lambda plan: True), \
+                mock.patch("jacobian_spectra.monitor.Captured", Beside):
+            monitor = js.Monitor(self.model, self.ids, every=1, budget=None, wait=True)
+            for step in range(4):
+                monitor(step)
+            monitor._graphs.other = True
+            monitor.wait = False
+            monitor(4)
+            with self.assertWarnsRegex(UserWarning, "otherwise than by its weights"):
+                self.assertEqual(monitor.finish(), {})
+            self.assertEqual(monitor(5)["jacobian/step"], 5)  # by the model itself
+            monitor.wait = True
+            monitor(6)
+            monitor._graphs.other = True
+            with self.assertWarnsRegex(UserWarning, "otherwise than by its weights"):
+                self.assertEqual(monitor(7)["jacobian/step"], 7)  # likewise
+
+
+class Beside:
+    """Graphs that measure the model as it was when they were begun, and are done two calls later."""
+
+    def __init__(self, plan):
+        self.plan, self.calls, self.other = plan, 0, False
+
+    def unchanged(self):
+        return True
+
+    def begin(self, compare):
+        self.calls = 0
+        with still(self.plan.model, self.plan.widened):
+            self.metrics = self.plan.make().measure(0, 1).probed["metrics"]
+
+    def done(self):
+        self.calls += 1
+        return self.calls >= 2
+
+    def finish(self):
+        return None if self.other else {"metrics": self.metrics}
+
+
+class Matrix:
+    """A matrix as an operator."""
+
+    def __init__(self, a):
+        self.x = self.y = self.a = torch.from_numpy(a)
+        self.outputs, self.inputs = a.shape
+
+    def push(self, v):
+        return v @ self.a.T
+
+    def pull(self, u):
+        return u @ self.a
+
+
+class UnattendedSteps(unittest.TestCase):
+    """Steps that wait for no number find what the library's do."""
+
+    def law(self, operator, options):
+        chains = Unattended(operator, options)
+        for _ in range(2):  # the second time as the first
+            chains.start()
+            for _ in range(chains.steps):
+                chains.step(operator)
+        return law_of(chains.norms.numpy(), operator, options)
+
+    def test_of_matrices(self):
+        rng = np.random.default_rng(1)
+        square, low = rng.standard_normal((40, 40)), rng.standard_normal((40, 3)) @ rng.standard_normal((3, 40))
+        for name, a in {"square": square, "wide": square[:20], "tall": square[:, :20], "rank 3": low,
+                        "identity": np.eye(40), "nought": np.zeros((40, 40))}.items():
+            for probes, steps in ((1, 10), (3, 40), (12, 100)):
+                with self.subTest(name, probes=probes, steps=steps):
+                    options = Probing(probes, steps, error=0.0, extremes=0.0)
+                    found, expected = self.law(Matrix(a), options), probe(Matrix(a), options)
+                    self.assertEqual((found["probes"], found["steps"]), (expected["probes"], expected["steps"]))
+                    for key, value in expected["metrics"].items():
+                        np.testing.assert_allclose(found["metrics"][key], value, rtol=1e-9, atol=1e-12, err_msg=key)
+
+
 @unittest.skipUnless(support.has("torch") and torch.cuda.is_available(), "no GPU")
 class ReplayedOnGpu(unittest.TestCase):
     """Measurements by CUDA graphs are those of the model as it is."""
@@ -90,13 +196,14 @@ class ReplayedOnGpu(unittest.TestCase):
 
     def compare(self, monitor, step, recorded=True):
         found = monitor(step)
+        self.assertEqual(found["jacobian/step"], step)
         self.assertEqual(monitor._graphs is not None, recorded)
         metrics = monitor.report().measured.metrics
         for name in ("window", "collapsed", "mean_square", "log_mean", "largest", "effective_rank"):
             self.assertAlmostEqual(found["jacobian/" + name], metrics[name], delta=1e-4 * max(1, abs(metrics[name])))
 
     def recorded(self, **options):
-        monitor = js.Monitor(self.model, self.ids, every=1, budget=None, **options)
+        monitor = js.Monitor(self.model, self.ids, **{"every": 1, "budget": None, "wait": True, **options})
         monitor(0)
         monitor(1)
         self.assertIsNotNone(monitor._graphs)
@@ -128,11 +235,30 @@ class ReplayedOnGpu(unittest.TestCase):
         self.model.transformer.temperature = 2.0
         self.compare(monitor, 2)
         self.assertIsNot(monitor._graphs, before)
-        for parameter in self.model.parameters():  # other tensors in place of those that were recorded
-            parameter.data = parameter.data * 1.1
         before = monitor._graphs
+        for parameter in self.model.parameters():  # the same parameters, elsewhere
+            parameter.data = parameter.data * 1.1
         self.compare(monitor, 3)
+        self.assertIs(monitor._graphs, before)
+        self.model.transformer.wte.weight = torch.nn.Parameter(self.model.transformer.wte.weight.detach() * 1.1)
+        self.compare(monitor, 4)
         self.assertIsNot(monitor._graphs, before)
+
+    def test_measures_beside_training(self):
+        monitor = self.recorded(every=10, wait=False)
+        found, expected = {}, {}
+        for step in range(20, 80):
+            self.train()
+            if step % 10 == 0:
+                expected[step] = monitor.report().measured.metrics
+            found.update({one["jacobian/step"]: one for one in [monitor(step)] if one})
+        last = monitor.finish()
+        found.update({last["jacobian/step"]: last} if last else {})
+        self.assertEqual(sorted(found), sorted(expected))
+        for step, metrics in expected.items():
+            for name in ("window", "collapsed", "mean_square", "log_mean", "largest", "effective_rank"):
+                self.assertAlmostEqual(found[step]["jacobian/" + name], metrics[name],
+                                       delta=1e-4 * max(1, abs(metrics[name])))
 
     def test_notices_a_change_from_elsewhere(self):
         factor = [1.0]

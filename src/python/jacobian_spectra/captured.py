@@ -1,4 +1,4 @@
-"""A measurement as CUDA graphs: what takes a model's Python thousands of launches is replayed at once."""
+"""A measurement as CUDA graphs, beside training: what takes a model's Python thousands of launches is replayed at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from .measure import products_between
-from .probes import probe
+from .probes import Unattended, law_of
 from .products import Products
 from .still import device_of, still, tensors
 from .validation import Plan
@@ -46,30 +46,31 @@ def _other_random_state(device: torch.device) -> Iterator[None]:
 
 
 class Captured:
-    """The law of J at the first input, by graphs that read the weights where they are.
+    """The law of J at the first input, by graphs that read copies of the weights: training goes on beside them.
 
-    What the graphs compute is fixed when they are made: `unchanged` and `same_state` tell whether it is still what the
-    model computes.
+    What the graphs compute is fixed when they are made: `unchanged` and the comparison of states tell whether it is still
+    what the model computes.
     """
 
     def __init__(self, plan: Plan) -> None:
         """Raises RuntimeError or ValueError where the model cannot be captured: it waits for numbers, say."""
         self._plan = plan
+        # What training does in the meantime fills the GPU; the many small operations here come first, and take little.
+        self._device = device_of(plan.model)
+        self._stream = stream = torch.cuda.Stream(self._device, priority=-1)
         with contextlib.ExitStack() as open_:
-            weights = open_.enter_context(still(plan.model, plan.widened))
-            open_.enter_context(_other_random_state(device_of(plan.model)))
-            self._weights = {id(own) for own, _ in weights}
-            self._copies = [(own, copy) for own, copy in weights if own.data_ptr() != copy.data_ptr()]
-            self._aliases = [(own, own.data_ptr()) for own, copy in weights if own.data_ptr() == copy.data_ptr()]
+            weights = open_.enter_context(still(plan.model, plan.widened, copies=True))
+            open_.enter_context(_other_random_state(self._device))
+            self._weights = [(own, own.shape, own.dtype) for own, _ in weights]
             self._settings = list(_settings(plan.model))
             measured = plan.make()
+            self._copies = weights + measured.inputs.copied()
             with measured.stack(0) as stack:
                 self._selection = measured.selections(stack)[-1]  # may look at numbers, which a capture may not
-            stream = torch.cuda.Stream()
-            stream.wait_stream(torch.cuda.current_stream())
+            stream.wait_stream(torch.cuda.current_stream(self._device))
             with torch.cuda.stream(stream):
                 forward = self._warm_up(measured)
-            torch.cuda.current_stream().wait_stream(stream)
+            torch.cuda.current_stream(self._device).wait_stream(stream)
             pool = torch.cuda.graph_pool_handle()
 
             def graph(work: Callable[[], Any]) -> tuple[torch.cuda.CUDAGraph, Any]:
@@ -81,13 +82,14 @@ class Captured:
             def start() -> Products:
                 made = self._made(measured, open_)
                 made.start_push(forward, check=False)
+                self._chains.start()
                 return made
 
             self._start, self._products = graph(start)
-            self._pull, self._pulled = graph(lambda: self._products.pull(self._u))
-            self._push, self._pushed = graph(lambda: self._products.push(self._v))
-        self.x, self.y = self._products.x, self._products.y
-        self.inputs, self.outputs = self._products.inputs, self._products.outputs
+            self._step, _ = graph(lambda: self._chains.step(self._products))
+        self._norms = torch.empty_like(self._chains.norms, device="cpu").pin_memory()
+        self._end: torch.Tensor | None = None
+        self._done = torch.cuda.Event()
 
     @staticmethod
     def _made(measured: Any, open_: contextlib.ExitStack) -> Products:
@@ -97,17 +99,16 @@ class Captured:
     def _warm_up(self, measured: Any) -> bool:
         """Runs everything, as a capture wants it; whether Jv comes forwards, which takes fewer operations where a model
         can be differentiated so."""
-        rows = self._plan.how.probing.probes
         forward = True
         for turn in range(3):
             with contextlib.ExitStack() as open_:
                 products = self._made(measured, open_)
-                self._u = torch.ones(rows, products.outputs, dtype=torch.float64, device=products.x.device)
-                self._v = torch.ones(rows, products.inputs, dtype=torch.float64, device=products.x.device)
-                products.pull(self._u)
+                if turn == 0:
+                    self._chains = Unattended(products, self._plan.how.probing)
+                self._chains.start()
                 try:
                     products.start_push(forward)
-                    products.push(self._v)
+                    self._chains.step(products)
                 except ValueError:
                     if turn > 0:
                         raise
@@ -115,36 +116,40 @@ class Captured:
         return forward
 
     def unchanged(self) -> bool:
-        """Whether the model has the same tensors at the same places, and the same settings."""
+        """Whether the model has the same tensors and the same settings."""
         model = self._plan.model
-        return {id(tensor) for tensor in tensors(model)} == self._weights \
-            and all(own.data_ptr() == place for own, place in self._aliases) and list(_settings(model)) == self._settings
+        return {id(tensor) for tensor in tensors(model)} == {id(own) for own, _, _ in self._weights} \
+            and all(own.shape == shape and own.dtype == dtype for own, shape, dtype in self._weights) \
+            and list(_settings(model)) == self._settings
 
-    def same_state(self) -> bool:
-        """Whether the model itself, run now, comes to the state that `measure` found last."""
-        with still(self._plan.model, self._plan.widened), torch.no_grad(), self._plan.make().stack(0) as stack:
-            end = self._selection.take(stack.states()[-1])
-        scale = end.abs().max()
-        return bool(((end - self.y).abs().max() <= _SAME * scale) & torch.isfinite(scale))
+    def begin(self, compare: bool) -> None:
+        """Begins to measure with the weights as they are now; `compare` runs the model itself too."""
+        if compare:
+            with still(self._plan.model, self._plan.widened), torch.no_grad(), self._plan.make().stack(0) as stack:
+                self._end = self._selection.take(stack.states()[-1])
+        with torch.no_grad():
+            torch._foreach_copy_([copy for _, copy in self._copies], [own for own, _ in self._copies])
+        self._stream.wait_stream(torch.cuda.current_stream(self._device))
+        with torch.cuda.stream(self._stream):
+            self._start.replay()
+            for _ in range(self._chains.steps):
+                self._step.replay()
+            self._norms.copy_(self._chains.norms, non_blocking=True)
+            self._done.record()
 
-    def measure(self) -> dict[str, Any]:
-        """What probes find with the weights as they are now."""
-        for own, copy in self._copies:
-            copy.copy_(own)
-        self._start.replay()
-        return probe(self, self._plan.how.probing)
+    def done(self) -> bool:
+        """Whether what was begun has been computed."""
+        return self._done.query()
 
-    def pull(self, u: torch.Tensor) -> torch.Tensor:
-        """Rows Jᵀu of rows u."""
-        self._u.copy_(u)
-        self._pull.replay()
-        return self._pulled.clone()
-
-    def push(self, v: torch.Tensor) -> torch.Tensor:
-        """Rows Jv of rows v."""
-        self._v.copy_(v)
-        self._push.replay()
-        return self._pushed.clone()
+    def finish(self) -> dict[str, Any] | None:
+        """What probes found, once it is there. None where the model itself came to another state."""
+        self._done.synchronize()
+        end, self._end = self._end, None
+        if end is not None:
+            scale = end.abs().max()
+            if not bool(((end - self._products.y).abs().max() <= _SAME * scale) & torch.isfinite(scale)):
+                return None
+        return law_of(self._norms.numpy(), self._products, self._plan.how.probing)
 
 
 def can_be_captured(plan: Plan) -> bool:
@@ -152,4 +157,4 @@ def can_be_captured(plan: Plan) -> bool:
     places = {tensor.device for tensor in tensors(plan.model)}
     return len(places) == 1 and next(iter(places)).type == "cuda" and hasattr(torch.Generator, "graphsafe_set_state") \
         and not plan.how.connections \
-        and not plan.how.exact(1) and plan.how.probing.error == 0
+        and not plan.how.exact(1) and plan.how.probing.error == 0 and plan.how.probing.extremes == 0

@@ -32,13 +32,17 @@ class Monitor:
     multiple of ``every`` that it fits into.
 
     On a GPU the second measurement records what is computed as CUDA graphs, which later ones replay, if the model can be
-    recorded. They are recorded again where the model has other tensors or settings than before. What neither shows (a
-    number that forward() takes from elsewhere) is found by comparing the state of every eighth with the model's own.
+    recorded. They work on a copy of the weights beside the training, which does not wait: the numbers are returned by the
+    first call after they are there, a few steps later. ``"jacobian/step"`` says which step they belong to, and ``finish()``
+    returns the last ones. Graphs are recorded again where the model has other tensors or settings than before. What neither
+    shows (a number that forward() takes from elsewhere) is found by comparing the state of every eighth with the model's
+    own.
 
     Args:
         model, inputs: as for ``validate``. One input is measured unless ``at_most`` is given.
         every: steps between measurements.
         budget: share of the time that measurements may take; None: no limit.
+        wait: whether the call that measures waits for the numbers and returns them.
         prefix: of the names in the dictionary.
         probes, steps: of the quadrature. More give more accurate numbers.
         precision: "model" measures it as it trains; "f64" widens it.
@@ -46,15 +50,15 @@ class Monitor:
     """
 
     def __init__(self, model: nn.Module, inputs: Any, *, every: int = 100, budget: float | None = 0.01,
-                 prefix: str = "jacobian/", probes: int = 1, steps: int = 10, precision: str = "model",
-                 at_most: int = 1, **options: Any) -> None:
+                 wait: bool = False, prefix: str = "jacobian/", probes: int = 1, steps: int = 10,
+                 precision: str = "model", at_most: int = 1, **options: Any) -> None:
         if every < 1:
             raise ValueError("every: must be ≥ 1")
         self._model, self._inputs = model, inputs
         self._options = {"connections": False, "method": "probes", "error": 0.0, "extremes": 0.0, "check": False,
                          "probes": probes, "steps": steps, "precision": precision, "at_most": at_most, **options}
-        self.every, self.budget, self.prefix = every, budget, prefix
-        self.seconds = 0.0  #: spent here since the first call
+        self.every, self.budget, self.wait, self.prefix = every, budget, wait, prefix
+        self.seconds = 0.0  #: that calls took since the first
         self.measured = 0  #: number of measurements
         self.left_out = 0  #: number of measurements that the budget had no room for
         self._begin: float | None = None
@@ -62,33 +66,69 @@ class Monitor:
         self._graphs: Captured | None = None
         self._recordings = 0
         self._replays = 0  # of these graphs
+        self._under_way: tuple[int, float] | None = None  # the step that graphs measure, and the seconds it took so far
 
     def report(self) -> Any:
         """A Report by the same probes and inputs, now."""
         return validate(self._model, self._inputs, **self._options)
 
     def __call__(self, step: int) -> dict[str, float]:
-        """The metrics after this step as {"jacobian/window": 0.87, …}; empty where it is not measured."""
+        """The metrics as {"jacobian/window": 0.87, …, "jacobian/step": 300}: of this step, or of the measurement that was
+        under way; empty where there is none."""
         if self._begin is None:
             self._begin = time.perf_counter()
-        if step % self.every != 0:
-            return {}
+        due = step % self.every == 0
+        out = self.finish() if due or (self._under_way is not None and self._ready()) else {}
+        if not due:
+            return out
         if not self._fits():
             self.left_out += 1
-            return {}
+            return out
         begin = time.perf_counter()
-        metrics = self._replayed()
-        if metrics is None:
-            metrics = self.report().measured.metrics
+        if self._replay():
+            self._under_way = (step, self._passed(begin))
+            return {**out, **self.finish()} if self.wait else out
+        return self._measure(step, begin)
+
+    def finish(self) -> dict[str, float]:
+        """Waits for the measurement that is under way. Empty without one."""
+        if self._under_way is None:
+            return {}
+        (step, seconds), self._under_way = self._under_way, None
+        begin = time.perf_counter()
+        assert self._graphs is not None
+        found = self._graphs.finish()
+        if found is None:  # the model itself comes to another state
+            if self._replays > 1:
+                warnings.warn("the model was changed otherwise than by its weights: since then, and at most for the last "
+                              f"{_COMPARED - 1} measurements, the monitor did not follow it", stacklevel=3)
+            self._graphs = None
+            self._passed(begin)
+            return self._measure(step, time.perf_counter()) if self.wait else {}
+        self._last = seconds + self._passed(begin)
+        return self._metrics(found["metrics"], step, self._last)
+
+    def _measure(self, step: int, begin: float) -> dict[str, float]:
+        """The metrics by the model's own operations, now."""
+        metrics = self.report().measured.metrics
         self._last = time.perf_counter() - begin
-        if self.measured > 0 and self._graphs is None and self._recordings < _MOST_RECORDINGS:
+        if self.measured > 0 and self._recordings < _MOST_RECORDINGS:
             self._record()
-        spent = time.perf_counter() - begin
-        self.seconds += spent
+        return self._metrics(metrics, step, self._passed(begin))
+
+    def _metrics(self, metrics: Any, step: int, seconds: float) -> dict[str, float]:
         self.measured += 1
-        out = {self.prefix + name: metrics[name] for name in _METRICS}
-        out[self.prefix + "seconds"] = spent
-        return out
+        return {**{self.prefix + name: metrics[name] for name in _METRICS},
+                self.prefix + "step": step, self.prefix + "seconds": seconds}
+
+    def _passed(self, begin: float) -> float:
+        """The time since then, which is counted as spent."""
+        seconds = time.perf_counter() - begin
+        self.seconds += seconds
+        return seconds
+
+    def _ready(self) -> bool:
+        return self._graphs is not None and self._graphs.done()
 
     def _fits(self) -> bool:
         if self.budget is None or self.measured == 0:
@@ -96,22 +136,15 @@ class Monitor:
         assert self._begin is not None
         return self.seconds + self._last <= self.budget * (time.perf_counter() - self._begin + self._last)
 
-    def _replayed(self) -> Any:
-        """The metrics by graphs; None without any that are up to date."""
+    def _replay(self) -> bool:
+        """Begins a measurement by graphs; not without any that are up to date."""
+        if self._graphs is not None and not self._graphs.unchanged():
+            self._graphs = None
         if self._graphs is None:
-            return None
-        if not self._graphs.unchanged():
-            self._graphs = None
-            return None
-        metrics = self._graphs.measure()["metrics"]
-        if self._replays % _COMPARED == 0 and not self._graphs.same_state():
-            if self._replays > 0:
-                warnings.warn("the model was changed otherwise than by its weights: since then, and at most for the last "
-                              f"{_COMPARED - 1} measurements, the monitor did not follow it", stacklevel=3)
-            self._graphs = None
-            return None
+            return False
+        self._graphs.begin(compare=self._replays % _COMPARED == 0)
         self._replays += 1
-        return metrics
+        return True
 
     def _record(self) -> None:
         self._recordings += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import torch
@@ -104,10 +104,88 @@ def _again(before: np.ndarray, after: np.ndarray) -> bool:
     return _core.orthogonalise_again(before, after)
 
 
-def probe(operator: Operator, options: Probing) -> dict[str, Any]:
-    """What probes find of the law of an operator (_core.probe)."""
+class Unattended:
+    """All bidiagonalisations of a fixed number of steps by operations that wait for no number, so that a CUDA graph can
+    hold them: `start`, then `step` for every step. Gram-Schmidt is always repeated, and chains that have ended go on; the
+    library, which is shown the norms afterwards, leaves that out."""
+
+    def __init__(self, operator: Operator, options: Probing) -> None:
+        self._wide = operator.outputs < operator.inputs
+        rank, longer = sorted((operator.inputs, operator.outputs))
+        self.steps = min(options.steps, rank)
+        probes = [_core.probe_vector(rank, options.seed, number, options.input) for number in range(options.probes)]
+        first = torch.from_numpy(np.array(probes)).to(operator.x.device)
+        self._first = first / first.norm(dim=1, keepdim=True)
+        count = len(probes)
+        self._left = first.new_zeros(count, self.steps, longer)
+        self._right = first.new_zeros(count, self.steps + 1, rank)
+        self._step = torch.zeros(1, dtype=torch.int64, device=first.device)
+        self.norms = first.new_zeros(count, 2 * self.steps)  #: α₀, β₀, α₁, β₁, …, a row for every chain
+
+    def start(self) -> None:
+        """Back to the probes."""
+        self._left.zero_()
+        self._right.zero_()
+        self._right[:, 0] = self._first
+        self._step.zero_()
+
+    def step(self, operator: Operator) -> None:
+        """The next step of all chains."""
+        along, back = (operator.pull, operator.push) if self._wide else (operator.push, operator.pull)
+        u = self._orthogonalised(self._left, along(self._right.index_select(1, self._step).squeeze(1)), 2 * self._step)
+        self._left.index_copy_(1, self._step, u.unsqueeze(1))
+        v = self._orthogonalised(self._right, back(u), 2 * self._step + 1)
+        self._step.add_(1)
+        self._right.index_copy_(1, self._step, v.unsqueeze(1))
+
+    def _orthogonalised(self, basis: torch.Tensor, image: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
+        for _ in range(2):  # rows that are still zero take nothing away
+            along = torch.bmm(basis, image.unsqueeze(2))
+            image = torch.baddbmm(image.unsqueeze(1), along.transpose(1, 2), basis, alpha=-1).squeeze(1)
+        norm = image.norm(dim=1, keepdim=True)
+        self.norms.index_copy_(1, place, norm)
+        return torch.where(norm > 0, image / norm, torch.zeros_like(image))
+
+
+class _Shown:
+    """Bidiagonalisations that were done before, as the library asks for them. Rows are chains."""
+
+    def __init__(self, norms: np.ndarray, dimension: int) -> None:
+        self._norms, self._dimension = norms, dimension
+
+    def chains(self) -> int:
+        return len(self._norms)
+
+    def dimension(self) -> int:
+        return self._dimension
+
+    def left(self, k: int) -> np.ndarray:
+        return self._norms[:, 2 * k].copy()
+
+    def right(self, k: int) -> np.ndarray:
+        return self._norms[:, 2 * k + 1].copy()
+
+    def set_left(self, k: int, factor: np.ndarray) -> None:
+        pass
+
+    set_right = set_left
+
+
+def _probe(operator: Operator, options: Probing, bases: Callable[[np.ndarray, int], Any]) -> dict[str, Any]:
     rank, size = min(operator.inputs, operator.outputs), max(operator.inputs, operator.outputs)
     memory = (16 << 30) if operator.x.is_cuda else (2 << 30)
     rounding = 1.0 if operator.x.dtype == torch.float64 else 2.0 ** (53 - 24)
-    return _core.probe(rank, size, int(min(memory // (8 * size), 2**31 - 1)), rounding,
-                       lambda probes, steps: Bases(operator, probes, steps), vars(options))
+    return _core.probe(rank, size, int(min(memory // (8 * size), 2**31 - 1)), rounding, bases, vars(options))
+
+
+def probe(operator: Operator, options: Probing) -> dict[str, Any]:
+    """What probes find of the law of an operator (_core.probe)."""
+    return _probe(operator, options, lambda probes, steps: Bases(operator, probes, steps))
+
+
+def law_of(norms: np.ndarray, operator: Operator, options: Probing) -> dict[str, Any]:
+    """The same from the norms of Unattended, which needs error = extremes = 0: the number of steps is fixed."""
+    left = iter(norms)
+    dimension = min(operator.inputs, operator.outputs)
+    return _probe(operator, options,
+                  lambda probes, steps: _Shown(np.array([next(left) for _ in probes]), dimension))

@@ -32,6 +32,12 @@ class Inputs:
         if self.count == 0:
             raise ValueError("inputs: the batch is empty")
 
+    def copied(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Takes copies in place of the tensors that were given. Returns both."""
+        given = self._values
+        self._values = [v.clone() if isinstance(v, torch.Tensor) else v for v in given]
+        return [(own, copy) for own, copy in zip(given, self._values) if isinstance(own, torch.Tensor)]
+
     def one(self, k: int) -> list[Any]:
         """Input k, as a batch of one."""
         return [v.narrow(self._axis, k, 1).clone()

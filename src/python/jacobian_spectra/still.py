@@ -71,9 +71,9 @@ def _differs(table: dict[Any, Any], entries: dict[Any, Any]) -> bool:
                                              for key, value in entries.items())
 
 
-def _swap_weights(model: nn.Module, dtype: torch.dtype | None) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Parameters without gradients and copies of buffers, in another precision if wanted. Shared ones stay shared.
-    Returns the tensors with their stand-ins."""
+def _swap_weights(model: nn.Module, dtype: torch.dtype | None, copies: bool) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Parameters without gradients (copies if wanted) and copies of buffers, in another precision if wanted. Shared ones
+    stay shared. Returns the tensors with their stand-ins."""
     done: dict[int, torch.Tensor] = {}
     pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
 
@@ -89,12 +89,12 @@ def _swap_weights(model: nn.Module, dtype: torch.dtype | None) -> list[tuple[tor
         return done[id(tensor)]
 
     for module in model.modules():
-        for table, copy in ((module._parameters, False), (module._buffers, True)):
+        for table, copy in ((module._parameters, copies), (module._buffers, True)):
             for name, tensor in table.items():
                 if tensor is not None:
                     table[name] = stand_in(tensor, copy)  # type: ignore[assignment]
         if "_flat_weights" in module.__dict__:  # recurrent layers keep a list of their own
-            module.__dict__["_flat_weights"] = [weight if weight is None else stand_in(weight, False)
+            module.__dict__["_flat_weights"] = [weight if weight is None else stand_in(weight, copies)
                                                 for weight in module.__dict__["_flat_weights"]]
     return pairs
 
@@ -152,9 +152,10 @@ def _devices(model: nn.Module) -> set[int]:
 
 
 @contextlib.contextmanager
-def still(model: nn.Module, dtype: torch.dtype | None) -> Iterator[list[tuple[torch.Tensor, torch.Tensor]]]:
-    """The model in evaluation mode, with fixed weights in `dtype` (none: as they are) and gradients of states enabled.
-    Yields its parameters and buffers, each with the tensor that stands in for it.
+def still(model: nn.Module, dtype: torch.dtype | None,
+          copies: bool = False) -> Iterator[list[tuple[torch.Tensor, torch.Tensor]]]:
+    """The model in evaluation mode, with fixed weights in `dtype` (none: as they are; `copies`: in memory of their own) and
+    gradients of states enabled. Yields its parameters and buffers, each with the tensor that stands in for it.
 
     Afterwards, also where an error was raised, everything is as it was: training flags, weights (the same tensors),
     buffers, hooks, attributes, and the state of the random number generators.
@@ -173,7 +174,7 @@ def still(model: nn.Module, dtype: torch.dtype | None) -> Iterator[list[tuple[to
         stack.enter_context(_uncompiled())
         try:
             _quiet(model)
-            yield _swap_weights(model, dtype)
+            yield _swap_weights(model, dtype, copies)
         finally:
             for snapshot in snapshots:
                 snapshot.restore()
