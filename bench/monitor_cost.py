@@ -3,11 +3,12 @@
 
     PYTHONPATH=build/release/python python3 bench/monitor_cost.py --device cuda --steps 600
 
-Cost: the matched gpt and the stack of Cayley mixers (jpmhc) of train_eager.py train with and without a monitor, in turns.
-Printed are the share of time by which training is slower with it (median over the pairs, and their spread), the share that
-calls took by the monitor's own clock, how many steps after it was begun a measurement was there, how long one takes where
-training waits for it, and how long the first measurement (without CUDA graphs) and their recording took. `budget` is off:
-every measurement that is due is made.
+Cost: the matched gpt and the stack of Cayley mixers (jpmhc) of train_eager.py train with a monitor. Printed is what a
+measurement adds to `--every` steps: the time from the step that begins it to the one that returns it, less that of as many
+steps without one (the median of the following stretches of that length, which a slow moment of the machine does not move).
+Also the share that calls took by the monitor's own clock, how many steps later a measurement was there, how long one takes
+where training waits for it, and how long the first measurement (without CUDA graphs) and their recording took. `budget` is
+off: every measurement that is due is made.
 
 Divergence: a stack whose mixers are not constrained trains at a learning rate that doubles every 20 steps, from 1e-5 on.
 Printed are the step at which the loss first exceeds twice its smallest value so far or is no number, and the one at which
@@ -67,17 +68,24 @@ class Run:
         return js.Monitor(self.model, self.x[:1], every=every, budget=None, wait=wait)
 
 
-def seconds_of(run, steps, monitor=None):
-    """Time of so many steps, and the number of the one that returned a measurement."""
+def step_seconds(run, steps, monitor):
+    """The time of each step, and how many a measurement that is begun at the first was under way."""
+    seconds, under_way = [], 1
     begin = time.perf_counter()
-    there = None
     for step in range(steps):
         run.step()
-        if monitor is not None and monitor(step):
-            there = step
-    if monitor is not None:
-        monitor.finish()
-    return time.perf_counter() - begin, there
+        if monitor(step) and step > 0:
+            under_way = step + 1
+        end = time.perf_counter()
+        seconds.append(end - begin)
+        begin = end
+    return seconds, under_way
+
+
+def added(seconds, under_way):
+    """What the first steps took more than as many others."""
+    stretches = [sum(seconds[k:k + under_way]) for k in range(under_way, len(seconds) - under_way + 1, under_way)]
+    return sum(seconds[:under_way]) - statistics.median(stretches)
 
 
 def timed(work):
@@ -89,7 +97,8 @@ def timed(work):
 def cost(kind, arguments):
     run = Run(kind, arguments.device, arguments.batch, 1e-4)
     monitor = run.monitor(arguments.every)
-    seconds_of(run, 20)
+    for _ in range(20):
+        run.step()
     monitor(0)  # the first measurement warms up, the second records
     plain_measurement, _ = timed(monitor.report)
     recording = monitor(0)["jacobian/seconds"] - plain_measurement
@@ -98,18 +107,17 @@ def cost(kind, arguments):
     waited, _ = timed(lambda: monitor(0))
     monitor.wait = False
     monitor.seconds, monitor.measured = 0.0, 0
-    plain, watched, later = [], [], []
+    shares, total, later = [], 0.0, []
     for _ in range(arguments.steps // arguments.every):
-        plain.append(seconds_of(run, arguments.every)[0])
-        seconds, there = seconds_of(run, arguments.every, monitor)
-        watched.append(seconds)
-        later.append(there)
-    slower = [100 * (with_it / without - 1) for with_it, without in zip(watched, plain)]
-    later = [step for step in later if step is not None]
-    print(f"{kind:8} {arguments.steps / sum(plain):7.1f} steps/s; with {monitor.measured} measurements slower by "
-          f"{statistics.median(slower):.2f} % ({min(slower):+.2f} to {max(slower):+.2f}); calls took "
-          f"{1e3 * monitor.seconds / monitor.measured:.1f} ms each, {100 * monitor.seconds / sum(watched):.2f} %; there after "
-          f"{statistics.median(later) if later else '-'} steps; waited for {1e3 * waited:.0f} ms; without graphs "
+        seconds, under_way = step_seconds(run, arguments.every, monitor)
+        shares.append(100 * added(seconds, under_way) / sum(seconds))
+        total += sum(seconds)
+        later.append(under_way - 1)
+    low, middle, high = statistics.quantiles(shares, n=4) if len(shares) > 1 else 3 * shares
+    print(f"{kind:8} {arguments.steps / total:7.1f} steps/s; a measurement adds {middle:.2f} % to {arguments.every} steps "
+          f"(quartiles of {len(shares)}: {low:.2f}, {high:.2f}); calls took "
+          f"{1e3 * monitor.seconds / max(monitor.measured, 1):.1f} ms each, {100 * monitor.seconds / total:.2f} %; there after "
+          f"{statistics.median(later):.0f} steps; waited for {1e3 * waited:.0f} ms; without graphs "
           f"{1e3 * plain_measurement:.0f} ms, recording them {recording:.1f} s", flush=True)
 
 
@@ -144,11 +152,13 @@ def main():
     parser.add_argument("--every", type=int, default=100)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--look", type=int, default=5, help="steps between measurements of that run")
+    parser.add_argument("--no-divergence", action="store_true", help="the cost alone")
     arguments = parser.parse_args()
     print(f"torch {torch.__version__}, {arguments.device}, batch {arguments.batch}, every {arguments.every} steps")
     for kind in ("gpt", "jpmhc"):
         cost(kind, arguments)
-    divergence(arguments)
+    if not arguments.no_divergence:
+        divergence(arguments)
 
 
 if __name__ == "__main__":

@@ -205,7 +205,7 @@ class ReplayedOnGpu(unittest.TestCase):
     def recorded(self, **options):
         monitor = js.Monitor(self.model, self.ids, **{"every": 1, "budget": None, "wait": True, **options})
         monitor(0)
-        monitor(1)
+        monitor(0)
         self.assertIsNotNone(monitor._graphs)
         return monitor
 
