@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <stdexcept>
 #include <type_traits>
 
 namespace spectra::linalg {
@@ -56,6 +57,23 @@ bool SingularValues::compute(const Eigen::Ref<const Eigen::MatrixXd>& matrix, lo
     std::transform(values_.rbegin(), values_.rend(), log_values.begin(),
                    [shift](double s) { return std::log(s) + shift; });
     return true;
+}
+
+SingularValueDecomposition singular_value_decomposition(Eigen::MatrixXd matrix) {
+    const auto size = static_cast<lapack_int>(matrix.rows());
+    SingularValueDecomposition out{{size, size}, Eigen::VectorXd(size), {size, size}};
+    if (size == 0) return out;
+    if (!matrix.allFinite()) throw std::runtime_error("singular values: the matrix is not finite");
+    Eigen::MatrixXd copy = matrix;
+    if (LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'A', size, size, copy.data(), size, out.values.data(), out.left.data(), size,
+                       out.right.data(), size) != 0) {
+        Eigen::VectorXd rest(size);
+        if (LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'A', 'A', size, size, matrix.data(), size, out.values.data(),
+                           out.left.data(), size, out.right.data(), size, rest.data()) != 0)
+            throw std::runtime_error("singular values did not converge");
+    }
+    out.right.transposeInPlace();
+    return out;
 }
 
 }  // namespace spectra::linalg

@@ -33,4 +33,14 @@ private:
     std::vector<int> integers_;
 };
 
+/// A = left · diag(values) · rightᵀ of a square matrix, largest value first.
+struct SingularValueDecomposition {
+    Eigen::MatrixXd left;
+    Eigen::VectorXd values;
+    Eigen::MatrixXd right;
+};
+
+/// By LAPACK (dgesdd, dgesvd where that does not converge). Throws std::runtime_error if neither does.
+SingularValueDecomposition singular_value_decomposition(Eigen::MatrixXd matrix);
+
 }  // namespace spectra::linalg

@@ -106,6 +106,7 @@ void write_alignment(h5::File& file, const Alignment& alignment) {
     write_column(file, "alignment/distance_errors", rows, [](const auto& p) { return p.error; });
     write_column(file, "alignment/largest", rows, [](const auto& p) { return p.metrics.largest; });
     report::write_matrices(file, group + "/overlaps", {alignment.overlaps});
+    write_column(file, "alignment/common", alignment.common, [](double t) { return t; });
     const auto& leading = alignment.leading;
     write_column(file, "alignment/leading_connection", leading, [](const auto& t) { return t.connection + 1; });
     write_column(file, "alignment/leading_triplet", leading, [](const auto& t) { return t.triplet + 1; });
@@ -238,6 +239,12 @@ void add_alignment_lines(report::Page& page, const Validation& v) {
         curve += fmt::format("{}{}: {:.4f}", curve.empty() ? "" : ", ", p.rank, p.distance);
     page.entry(" ", fmt::format("W1 over the root mean square by triplets kept: {} (± {:.4f}, {} draws of the rest)",
                                 curve, best.error, best.draws));
+    const auto [least, most] = std::minmax_element(a.common.begin(), a.common.end());
+    constexpr double worth_saying = 0.01;
+    if (least != a.common.end() && std::max(-*least, *most) >= worth_saying)
+        page.entry(" ", fmt::format("branches also multiply all channels alike, by {:.2g} to {:.2g}: this counts as part of "
+                                    "the mixers here",
+                                    *least, *most));
     if (best.rank == 0) return;
     page.entry(" ", fmt::format("largest singular value: measured {:.4g}, branches free {:.4g}, {} kept {:.4g}",
                                 v.measured->metrics.largest, none.metrics.largest, best.rank, best.metrics.largest));
@@ -247,10 +254,10 @@ void add_alignment_lines(report::Page& page, const Validation& v) {
                                     a.theory->certificate.certified ? "certified"
                                                                     : "NOT certified: " + a.theory->certificate.message));
     Eigen::Index l = 0, k = 0;
-    const double most = a.overlaps.maxCoeff(&l, &k);
-    if (most > 2 * share(best.rank) / 100)
+    const double overlap = a.overlaps.maxCoeff(&l, &k);
+    if (overlap > 2 * share(best.rank) / 100)
         page.entry(" ", fmt::format("most aligned: branch {} reads {:.0f} % of what branch {} writes; {:.0f} % by chance",
-                                    l + 1, 100 * most, k + 1, share(best.rank)));
+                                    l + 1, 100 * overlap, k + 1, share(best.rank)));
     add_leading_line(page, a.leading);
 }
 
@@ -309,6 +316,7 @@ Json alignment_json(const Alignment& a) {
                 {"width", a.width},
                 {"explain", number(a.explain)},
                 {"by_rank", std::move(rows)},
+                {"common", a.common},
                 {"leading", std::move(leading)},
                 {"theory", nullptr}};
     if (a.theory)

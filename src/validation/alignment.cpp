@@ -2,6 +2,7 @@
 
 #include "dyson/law/theory.hpp"
 #include "montecarlo/run/simulate.hpp"
+#include "validation/common_part.hpp"
 #include "validation/prediction.hpp"
 
 #include <algorithm>
@@ -165,9 +166,15 @@ Network aligned_network(const layouts::Measurement& m, int rank) {
     return network;
 }
 
-Alignment align(const std::vector<layouts::Measurement>& measurements, const Spectrum& measured,
+Alignment align(const std::vector<layouts::Measurement>& as_measured, const Spectrum& measured,
                 const AlignmentOptions& options) {
     Alignment result;
+    std::vector<layouts::Measurement> measurements;
+    for (const auto& one : as_measured) {
+        auto split = without_common_part(one);
+        if (measurements.empty()) result.common = std::move(split.common);
+        measurements.push_back(std::move(split.measurement));
+    }
     result.explain = options.explain;
     result.width = static_cast<int>(measurements.front().branches.front().core.count());
     std::vector<int> ranks;
@@ -188,7 +195,7 @@ Alignment align(const std::vector<layouts::Measurement>& measurements, const Spe
     const int found = result.best().rank;
     result.overlaps = overlaps(measurements.front(), std::max(1, found));
     constexpr int few = 10;
-    result.leading = leading_triplets(measurements.front(), few);
+    result.leading = leading_triplets(as_measured.front(), few);
     const Spectrum first = Spectrum::from_log_values([&] {
         std::vector<double> values;
         for (const double s : measurements.front().singular_values) values.push_back(std::log(s));

@@ -42,6 +42,7 @@ struct Alignment {
     /// (l, k), l > k: how much of what branch k writes along its kept vectors is read along those of branch l,
     /// ‖V_lᵀU_k‖²/r: r/width by chance, 1 if they are the same. At the first input.
     Eigen::MatrixXd overlaps;
+    std::vector<double> common;           ///< what each branch multiplies all channels by, at the first input
     std::vector<LeadingTriplet> leading;  ///< what makes the largest value at the first input; a few
     std::optional<Network> network;       ///< at the first input, with as many triplets as were to be stored
 
@@ -60,7 +61,8 @@ struct AlignmentOptions {
     std::function<void(int rank)> before_rank = {};  ///< what it throws ends the search
 };
 
-/// From one or more inputs and the law measured there. Where weights are shared the rest is drawn once per set.
+/// From one or more inputs and the law measured there. What a branch does to all channels alike counts as part of the
+/// mixer (common_part.hpp). Where weights are shared the rest is drawn once per set.
 Alignment align(const std::vector<layouts::Measurement>& measurements, const Spectrum& measured,
                 const AlignmentOptions& options);
 

@@ -121,6 +121,7 @@ class Alignment:
         theory = members["theory"]
         self.theory = None if theory is None else AlignedPrediction(theory)  #: at the last of them, where it is quick
         self.overlaps: np.ndarray = members["overlaps"]  #: (l, k): share of what branch k writes that branch l reads
+        self.common: np.ndarray = members["common"]  #: what each branch multiplies all channels by, part of the mixer here
         self.leading = tuple(LeadingTriplet(**one) for one in members["leading"])  #: what the largest value depends on most
 
     def __repr__(self) -> str:
