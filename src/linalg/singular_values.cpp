@@ -65,8 +65,8 @@ SingularValueDecomposition singular_value_decomposition(Eigen::MatrixXd matrix) 
     if (size == 0) return out;
     if (!matrix.allFinite()) throw std::runtime_error("singular values: the matrix is not finite");
     Eigen::MatrixXd copy = matrix;
-    if (LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'A', size, size, copy.data(), size, out.values.data(), out.left.data(), size,
-                       out.right.data(), size) != 0) {
+    if (LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'A', size, size, copy.data(), size, out.values.data(),
+                       out.left.data(), size, out.right.data(), size) != 0) {
         Eigen::VectorXd rest(size);
         if (LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'A', 'A', size, size, matrix.data(), size, out.values.data(),
                            out.left.data(), size, out.right.data(), size, rest.data()) != 0)

@@ -106,7 +106,8 @@ SPECTRA_MEMBERS(validation::Prediction, M(part), M(networks), M(theories), M(law
 SPECTRA_MEMBERS(validation::AlignedPrediction, M(rank), M(law), M(metrics), M(distance), M(error), M(draws),
                 M(certificate));
 SPECTRA_MEMBERS(validation::LeadingTriplet, M(connection), M(triplet), M(value), M(elasticity));
-SPECTRA_MEMBERS(validation::Alignment, M(explain), M(by_rank), M(rank), M(theory), M(width), M(overlaps), M(common), M(leading));
+SPECTRA_MEMBERS(validation::Alignment, M(explain), M(by_rank), M(rank), M(theory), M(width), M(overlaps),
+                M(common), M(leading));
 SPECTRA_MEMBERS(validation::Validation, M(file), M(layout), M(model), M(step), M(stack), M(mixers), M(measurements),
                 M(measured), M(predictions), M(agreement), M(layers), M(alignment), M(identity), M(requirements), M(verdict));
 

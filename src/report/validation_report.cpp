@@ -242,9 +242,11 @@ void add_alignment_lines(report::Page& page, const Validation& v) {
     const auto [least, most] = std::minmax_element(a.common.begin(), a.common.end());
     constexpr double worth_saying = 0.01;
     if (least != a.common.end() && std::max(-*least, *most) >= worth_saying)
-        page.entry(" ", fmt::format("branches also multiply all channels alike, by {:.2g} to {:.2g}: this counts as part of "
-                                    "the mixers here",
-                                    *least, *most));
+        page.entry(
+            " ", fmt::format(
+                     "branches also multiply all channels alike, by {:.2g} to {:.2g}: this counts as part of "
+                     "the mixers here",
+                     *least, *most));
     if (best.rank == 0) return;
     page.entry(" ", fmt::format("largest singular value: measured {:.4g}, branches free {:.4g}, {} kept {:.4g}",
                                 v.measured->metrics.largest, none.metrics.largest, best.rank, best.metrics.largest));
@@ -256,8 +258,10 @@ void add_alignment_lines(report::Page& page, const Validation& v) {
     Eigen::Index l = 0, k = 0;
     const double overlap = a.overlaps.maxCoeff(&l, &k);
     if (overlap > 2 * share(best.rank) / 100)
-        page.entry(" ", fmt::format("most aligned: branch {} reads {:.0f} % of what branch {} writes; {:.0f} % by chance",
-                                    l + 1, 100 * overlap, k + 1, share(best.rank)));
+        page.entry(
+            " ",
+            fmt::format("most aligned: branch {} reads {:.0f} % of what branch {} writes; {:.0f} % by chance",
+                        l + 1, 100 * overlap, k + 1, share(best.rank)));
     add_leading_line(page, a.leading);
 }
 

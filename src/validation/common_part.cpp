@@ -18,17 +18,20 @@ MatrixXd means(const MatrixXd& matrix, Index streams, double unit) {
     const Index width = matrix.rows() / streams;
     MatrixXd out(streams, streams);
     for (Index i = 0; i < streams; ++i)
-        for (Index j = 0; j < streams; ++j) out(i, j) = matrix.block(i * width, j * width, width, width).trace() / unit;
+        for (Index j = 0; j < streams; ++j)
+            out(i, j) = matrix.block(i * width, j * width, width, width).trace() / unit;
     return out;
 }
 
 /// The same of what is left without the largest eighth of the triplets: of the identity, Π_uΠ_v is.
 MatrixXd means_of_rest(const Triplets& all, Index streams) {
     const Index set_aside = all.count() / 8, count = all.count() - set_aside;
-    const MatrixXd rest =
-        all.left.rightCols(count) * all.values.tail(count).asDiagonal() * all.right.rightCols(count).transpose();
-    const double overlap = (all.left.leftCols(set_aside).transpose() * all.right.leftCols(set_aside)).squaredNorm();
-    return means(rest, streams, (static_cast<double>(count - set_aside) + overlap) / static_cast<double>(streams));
+    const MatrixXd rest = all.left.rightCols(count) * all.values.tail(count).asDiagonal() *
+                          all.right.rightCols(count).transpose();
+    const double overlap =
+        (all.left.leftCols(set_aside).transpose() * all.right.leftCols(set_aside)).squaredNorm();
+    return means(rest, streams,
+                 (static_cast<double>(count - set_aside) + overlap) / static_cast<double>(streams));
 }
 
 /// F − T ⊗ I.
@@ -50,7 +53,8 @@ WithoutCommonPart without_common_part(const layouts::Measurement& measurement) {
         const bool one_mix = connection.pre.size() > 0;
         const Index streams = one_mix ? 1 : measurement.stack.streams;
         const MatrixXd matrix = branch.core.matrix();
-        MatrixXd mean = means(matrix, streams, static_cast<double>(matrix.rows()) / static_cast<double>(streams));
+        MatrixXd mean =
+            means(matrix, streams, static_cast<double>(matrix.rows()) / static_cast<double>(streams));
         mean += means_of_rest(triplets_of(without(matrix, mean)), streams);
         branch.core = triplets_of(without(matrix, mean));
         if (one_mix)

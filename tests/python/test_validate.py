@@ -510,6 +510,7 @@ class Aligned(unittest.TestCase):
         self.assertTrue(found.theory.certificate.certified)
         self.assertLess(found.theory.distance, 0.03)
         self.assertGreater(found.overlaps[3, 0], 0.9)
+        self.assertEqual(len(found.common), len(found.overlaps))
         # Each of the four branches makes 1.5 of the 2.5 along u.
         self.assertEqual(sorted(one.connection for one in found.leading[:4]), [0, 1, 2, 3])
         for one in found.leading[:4]:

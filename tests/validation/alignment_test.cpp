@@ -98,7 +98,8 @@ TEST(CommonPart, LeavesJacobiansAsTheyAre) {
         const auto split = without_common_part(m);
         for (std::size_t l = 0; l < m.branches.size(); ++l) {
             const auto before = jacobian(m.stack.connections[l], m.branches[l].core, width);
-            const auto after = jacobian(split.measurement.stack.connections[l], split.measurement.branches[l].core, width);
+            const auto after =
+                jacobian(split.measurement.stack.connections[l], split.measurement.branches[l].core, width);
             EXPECT_LT((after - before).norm(), 1e-12 * before.norm());
             const auto& values = split.measurement.branches[l].core.values;
             EXPECT_TRUE(std::is_sorted(values.begin(), values.end(), std::greater<>()));
@@ -119,13 +120,16 @@ TEST(CommonPart, IsFoundBesideLargeTriplets) {
                 40.0 * branch.core.left.leftCols(spikes) * branch.core.right.leftCols(spikes).transpose();
             for (Eigen::Index i = 0; i < t.rows(); ++i)
                 for (Eigen::Index j = 0; j < t.cols(); ++j)
-                    matrix.block(i * 32, j * 32, size / t.rows(), size / t.rows()).diagonal().array() += t(i, j);
+                    matrix.block(i * 32, j * 32, size / t.rows(), size / t.rows()).diagonal().array() +=
+                        t(i, j);
             auto svd = linalg::singular_value_decomposition(matrix);
-            EXPECT_LT((svd.left * svd.values.asDiagonal() * svd.right.transpose() - matrix).norm(), 1e-12 * matrix.norm());
+            EXPECT_LT((svd.left * svd.values.asDiagonal() * svd.right.transpose() - matrix).norm(),
+                      1e-12 * matrix.norm());
             branch.core = {svd.values, svd.left, svd.right};
         }
         const auto split = without_common_part(m);
-        for (const double found : split.common) EXPECT_NEAR(found, t.trace() / static_cast<double>(t.rows()), mix ? 0.01 : 0.03);
+        for (const double found : split.common)
+            EXPECT_NEAR(found, t.trace() / static_cast<double>(t.rows()), mix ? 0.01 : 0.03);
     }
 }
 
