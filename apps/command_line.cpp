@@ -56,6 +56,7 @@ struct CommandLine {
     study::FigureRequest figure_request;
     study::TrainRequest train_request;
     study::ValidateRequest validate_request;
+    study::CostRequest cost_request;
     study::PageRequest page_request;
     study::ExplorerRequest explorer_request;
     ReproduceOptions reproduce_options;
@@ -71,6 +72,7 @@ struct CommandLine {
     CLI::App* figure = nullptr;
     CLI::App* train = nullptr;
     CLI::App* validate = nullptr;
+    CLI::App* cost = nullptr;
     CLI::App* conform = nullptr;
     CLI::App* info = nullptr;
     CLI::App* report = nullptr;
@@ -113,6 +115,8 @@ struct CommandLine {
         add_options(*train, train_request);
         validate = add_command("validate", "measure a trained model's isometry against theory");
         add_options(*validate, validate_request);
+        cost = add_command("cost", "what models cost: parameters, operations, memory, time");
+        add_options(*cost, cost_request);
         conform = add_command("conform", "check a hyper-connection against the published one");
         conform->add_option("FILES", conform_request.files, "what both computed from the same numbers (docs/conform.md)")
             ->type_name("REFERENCE CANDIDATE")
@@ -278,6 +282,12 @@ int dispatch(CommandLine& line, const study::Invocation& invocation, char** argu
         if (torch_is_probed()) return needs_torch;
         if (!torch.train) start_torch_program(arguments);
         return torch.train(line.train_request, invocation);
+    }
+    if (line.cost->parsed()) {
+        check_conflicts(line.cost_request);
+        if (torch_is_probed()) return needs_torch;
+        if (!torch.cost) start_torch_program(arguments);
+        return torch.cost(line.cost_request, invocation);
     }
     if (line.validate->parsed()) {
         check_conflicts(line.validate_request);

@@ -74,7 +74,7 @@ const std::vector<Entry> files{
     {"STEM.md, STEM.csv, STEM.tex", "tables of compare; sweep and train write STEM.csv"},
     {"STEM.parts", "sweep: finished networks, until all are"},
     {"STEM.ckpt, STEM.ckpt.previous", "train: the last two checkpoints, as torch.save writes them"},
-    {"spectra-torch", "next to the program: started by train and validate when they need Torch"},
+    {"spectra-torch", "next to the program: started by train, cost and validate when they need Torch"},
 };
 
 }  // namespace
@@ -103,6 +103,8 @@ const std::vector<Entry>& examples() {
          "sixty networks in one file, with a table; rerun the same command to resume"},
         {"spectra train gyroscope --architecture edelta",
          "a model of the EΔ paper on its task, with trivial predictors beside its loss"},
+        {"spectra cost --architecture mhc-lite,shc --mixer bistochastic --streams 2:8",
+         "parameters, operations, memory and time of three models, over the number of streams"},
         {"spectra validate spectra-gyroscope-edelta.ckpt",
          "is the trained model still an isometry, and does theory explain it"},
         {"spectra validate model.safetensors --require \"norm<=1.05\"",

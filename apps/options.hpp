@@ -1,6 +1,7 @@
 #pragma once
 
 #include "study/compare.hpp"
+#include "study/cost_request.hpp"
 #include "study/figure_request.hpp"
 #include "study/grid.hpp"
 #include "study/request.hpp"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -24,6 +26,10 @@ void add_options(CLI::App& app, study::CompareRequest& request);
 void add_options(CLI::App& app, study::FigureRequest& request);
 void add_options(CLI::App& app, study::TrainRequest& request);
 void add_options(CLI::App& app, study::ValidateRequest& request);
+void add_options(CLI::App& app, study::CostRequest& request);
+
+/// FIRST, FIRST:LAST or FIRST:LAST:STEP, comma-separated.
+std::vector<int> to_ints(const std::string& option, const std::string& text, int least, int largest);
 
 /// "--logit-scale" -> "logit_scale": the library's field that an option sets.
 inline std::string field_name(const std::string& option) {

@@ -70,9 +70,13 @@ std::vector<T> to_ranges(const std::string& option, const std::string& text, T l
     return values;
 }
 
+}  // namespace
+
 std::vector<int> to_ints(const std::string& option, const std::string& text, int least, int largest) {
     return to_ranges<int>(option, text, least, largest);
 }
+
+namespace {
 
 std::vector<double> to_noises(const std::string& option, const std::string& text) {
     std::vector<double> values;

@@ -24,22 +24,11 @@ const std::vector<std::string> mixers{"identity",      "hyper",           "bisto
                                       "cayley",        "orthogonal",      "rotation",     "householder",
                                       "cayley-hybrid", "spectral-sphere", "grassmann"};
 
-void add_model_options(CLI::App& app, TrainRequest& r) {
-    const OptionGroup add(app, "Model");
-    add.choice("--architecture", "gpt",
-               fmt::format("one of the papers' models: {}", fmt::join(architectures, ", ")), r.architecture,
-               architectures);
-    add.choice(
-        "--mixer", "",
-        fmt::format("a plain stack of hyper-connections with this mixer: {} (recursive: its mixer, default cayley)",
-                    fmt::join(mixers, ", ")),
-        r.mixer, mixers);
+/// What a model is, besides its architecture and its width.
+void add_model_details(const OptionGroup& add, TrainRequest& r) {
     add.integer("--layers", "L", "the matched set's", "blocks of attention and MLP", r.layers, 1, 10000);
-    add.integer("--cycles", "K", "recursive: 6, else 1", "number of times the blocks are applied, with shared weights",
-                r.cycles, 1, 10000);
-    add.integer("--channels", "C", "the matched set's", "size of a token's state, all streams together",
-                r.channels, 1, 1 << 20);
-    add.integer("--streams", "n", "4", "residual streams", r.streams, 1, 512);
+    add.integer("--cycles", "K", "recursive: 6, else 1",
+                "number of times the blocks are applied, with shared weights", r.cycles, 1, 10000);
     add.integer("--heads", "H", "4", "attention heads", r.heads, 1, 1024);
     add("--positions", "learned|rotary", "learned", "positional encoding",
         [&r](const auto& name, const auto& text) {
@@ -88,6 +77,23 @@ void add_model_options(CLI::App& app, TrainRequest& r) {
         "which K: the identity, transpositions, shifts and random ones as in JPmHC, or the set of largest "
         "spectral gap (spectra figure generators)",
         r.permutation_basis, {"published", "optimal"});
+}
+
+void add_model_options(CLI::App& app, TrainRequest& r) {
+    const OptionGroup add(app, "Model");
+    add.choice("--architecture", "gpt",
+               fmt::format("one of the papers' models: {}", fmt::join(architectures, ", ")), r.architecture,
+               architectures);
+    add.choice(
+        "--mixer", "",
+        fmt::format(
+            "a plain stack of hyper-connections with this mixer: {} (recursive: its mixer, default cayley)",
+            fmt::join(mixers, ", ")),
+        r.mixer, mixers);
+    add.integer("--channels", "C", "the matched set's", "size of a token's state, all streams together",
+                r.channels, 1, 1 << 20);
+    add.integer("--streams", "n", "4", "residual streams", r.streams, 1, 512);
+    add_model_details(add, r);
 }
 
 void add_data_options(CLI::App& app, TrainRequest& r) {
@@ -160,6 +166,40 @@ void add_options(CLI::App& app, TrainRequest& r) {
     add_data_options(app, r);
     add_training_options(app, r);
     add_output_options(app, r);
+}
+
+void add_options(CLI::App& app, CostRequest& r) {
+    const OptionGroup model(app, "Model");
+    const auto list = [&](const char* name, const std::string& what, auto& target, const auto& accepted) {
+        model(name, fmt::format("{}", fmt::join(accepted, ",")), "", what,
+              [&target, accepted](const auto& option, const auto& text) {
+                  target.clear();
+                  for (const auto& part : split(text, ','))
+                      target.push_back(to_choice(option, part, accepted));
+              });
+    };
+    list("--architecture", "models of the papers", r.architectures, architectures);
+    list("--mixer", "plain stacks of hyper-connections with these mixers", r.mixers, mixers);
+    list("--modules", "connections alone, with the parameters of JPmHC's table 8", r.modules,
+         std::vector<std::string>{"sinkhorn", "cayley", "grassmann", "permutation"});
+    model("--streams", "LIST", "4", "residual streams: 4, 2:8 or 2,4,8",
+          [&r](const auto& name, const auto& text) { r.streams = to_ints(name, text, 1, 64); });
+    model.integer("--width", "p", "128", "channels of attention and MLP; with parallel streams, of each",
+                  r.width, 1, 1 << 16);
+    add_model_details(model, r.model);
+    const OptionGroup run(app, "Measurement");
+    run.integer("--batch", "B", "8", "sequences", r.batch, 1, 1 << 16);
+    run.integer("--context", "T", "64", "tokens per sequence", r.context, 1, 1 << 16);
+    run.integer("--runs", "K", "11", "runs of which the median time is shown", r.runs, 1, 10000);
+    run.choice("--device", "auto", "where to compute", r.device, {"auto", "cpu", "cuda"});
+    run.integer("--threads", "N", "OMP_NUM_THREADS, or all cores", "threads on the CPU", r.threads, 1, 4096);
+    const OptionGroup output(app, "Output");
+    output("--out", "STEM", "spectra-cost-NAME", "writes STEM.h5 and STEM.png",
+           [&r](const auto&, const auto& text) { r.out = text; });
+    output.plot(r.plot);
+    output.flag("--force", "replace results of other options, and files not written by spectra", r.force);
+    output.flag("--json", "print one JSON object", r.json);
+    output.flag("--quiet", "print errors only (and the --json output)", r.quiet);
 }
 
 }  // namespace spectra::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "study/cost_request.hpp"
 #include "study/invocation.hpp"
 #include "study/train_request.hpp"
 #include "validate.hpp"
@@ -15,6 +16,7 @@ namespace spectra::cli {
 /// itself with spectra-torch, which does.
 struct TorchCommands {
     std::function<int(const study::TrainRequest&, const study::Invocation& invocation)> train;
+    std::function<int(const study::CostRequest&, const study::Invocation& invocation)> cost;
     study::Measurer measure;  ///< of the command validate
     std::function<std::string()> version;  ///< "Torch 1.13.1, no GPU"; the last line of the program's version
 };

@@ -1,5 +1,5 @@
 # Debian packages, by cpack: jacobian-spectra, the program without Torch; where there is Torch,
-# jacobian-spectra-torch, the program behind train and validate. scripts/package.sh builds and tries them.
+# jacobian-spectra-torch, the program behind train, cost and validate. scripts/package.sh builds and tries them.
 
 if(NOT PROJECT_IS_TOP_LEVEL OR NOT SPECTRA_APPS)
     return()
@@ -42,7 +42,7 @@ if(SPECTRA_TORCH_FOUND)
     set(CPACK_DEBIAN_TORCH_PACKAGE_DEPENDS "jacobian-spectra (= ${PROJECT_VERSION})")
     set(CPACK_DEBIAN_TORCH_DESCRIPTION
         "train and run models for spectra
-The program that spectra starts for the commands train and validate, where
+The program that spectra starts for the commands train, cost and validate, where
 they run a model with LibTorch.")
 endif()
 

@@ -1,4 +1,5 @@
 #include "command_line.hpp"
+#include "torch_program/cost.hpp"
 #include "torch_program/train.hpp"
 #include "train/validate_model.hpp"
 
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     return spectra::cli::run(argc, argv,
                              {.train = spectra::cli::train_model,
+                              .cost = spectra::cli::cost_models,
                               .measure = spectra::train::validate_model,
                               .version = torch_version});
 }

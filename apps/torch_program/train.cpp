@@ -4,15 +4,13 @@
 #include "console/progress.hpp"
 #include "console/terminal.hpp"
 #include "exit_status.hpp"
-#include "jacobian/torch.hpp"
+#include "torch_program/torch_error.hpp"
 #include "train/train_models.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
-
-#include <stdexcept>
 
 namespace spectra::cli {
 
@@ -52,12 +50,7 @@ int train_models(const study::TrainRequest& r, const study::Invocation& invocati
 }  // namespace
 
 int train_model(const study::TrainRequest& request, const study::Invocation& invocation) {
-    try {
-        return train_models(request, invocation);
-    } catch (const c10::Error& error) {
-        // Torch's messages end with a call stack; leave it out.
-        throw std::runtime_error(one_line(error.what_without_backtrace()));
-    }
+    return with_short_errors([&] { return train_models(request, invocation); });
 }
 
 }  // namespace spectra::cli

@@ -123,9 +123,10 @@ std::vector<std::string> series_names(const plot::Panel& panel) {
 }
 
 void write_figure_file(const std::string& name, const Drawing& drawing, const report::Provenance& provenance,
-                       const std::filesystem::path& path) {
+                       const std::filesystem::path& path, const std::function<void(h5::File&)>& more) {
     auto file = h5::File::create(path);
     report::write_provenance(file, provenance);
+    if (more) more(file);
     file.make_group("figure");
     file.write_attribute("figure", "name", name);
     file.write_attribute("figure", "title", drawing.figure.title);

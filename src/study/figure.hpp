@@ -15,6 +15,10 @@
 #include <string>
 #include <vector>
 
+namespace spectra::h5 {
+class File;
+}
+
 namespace spectra::study {
 
 /// A figure with its numbers, on the disk.
@@ -39,8 +43,10 @@ std::optional<std::string> draw_figures(const FigureRequest& request, const Invo
 ///                                where the datasets hold log10 of the quantity
 ///     /figure/panel-<i>/<name>   a series: `x`, `y`, of a band `lower`; attributes label, mark. Of filled steps
 ///                                x has one more, the edges
+///
+/// and what `more` adds to the open file.
 void write_figure_file(const std::string& name, const Drawing& drawing, const report::Provenance& provenance,
-                       const std::filesystem::path& path);
+                       const std::filesystem::path& path, const std::function<void(h5::File&)>& more = {});
 
 /// What the series of a panel are called in the file: its label, fit for a path, with a number where that is
 /// empty or taken.

@@ -12,10 +12,7 @@
 
 namespace spectra::study {
 
-namespace {
-
-/// Options that only some models have.
-void check_applies(const TrainRequest& r) {
+void check_applies(const TrainRequest& r, const std::string& command) {
     const std::string architecture = r.architecture.value_or(r.mixer ? "mixer" : "gpt");
     const std::string family = architecture == "mhc"        ? "bistochastic"
                                : architecture == "mhc-lite" ? "permutation"
@@ -28,7 +25,7 @@ void check_applies(const TrainRequest& r) {
         if (!given || has(models, architecture) || has(families, family)) return;
         auto all = models;
         for (const auto& name : families) all.push_back("`mixer` " + name);
-        throw std::invalid_argument(fmt::format("train: {} does not apply to {}; only to {}", option,
+        throw std::invalid_argument(fmt::format("{}: {} does not apply to {}; only to {}", command, option,
                                                 r.mixer ? *r.mixer + " mixers" : architecture,
                                                 fmt::join(all, ", ")));
     };
@@ -43,12 +40,10 @@ void check_applies(const TrainRequest& r) {
          {"bistochastic", "permutation"});
     only(r.permutations.has_value(), "`permutations`", {"mhc-lite"}, {"permutation"});
     if (r.permutation_basis && !r.permutations)
-        throw std::invalid_argument("train: `permutation_basis` requires `permutations` K");
+        throw std::invalid_argument(command + ": `permutation_basis` requires `permutations` K");
     if (r.task == "reflection" && r.value_injection)
-        throw std::invalid_argument("train: `value_injection` does not apply to the task reflection");
+        throw std::invalid_argument(command + ": `value_injection` does not apply to the task reflection");
 }
-
-}  // namespace
 
 void check_conflicts(const TrainRequest& r) {
     if (r.task.empty())
@@ -69,7 +64,7 @@ void check_conflicts(const TrainRequest& r) {
         *r.architecture != "edelta")
         refuse(fmt::format("reflection `architecture` {}: must be ddl, jpmhc or edelta", *r.architecture));
     if (reflection && !r.architecture) refuse("reflection: requires `architecture` ddl, jpmhc or edelta");
-    check_applies(r);
+    check_applies(r, "train");
     if (r.task == "text" && !r.text) refuse("text: no file given; use `text` FILE");
     if (r.task != "text" && (r.text || r.context)) refuse("`text` and `context` only apply to the task text");
     if (r.precision == "bf16" && r.device == "cpu") refuse("`precision` bf16: requires CUDA");

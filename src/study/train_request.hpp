@@ -52,6 +52,9 @@ struct TrainRequest {
 /// Throws std::invalid_argument if the fields contradict each other or the task.
 void check_conflicts(const TrainRequest& request);
 
+/// Throws std::invalid_argument if the model does not have what an option is about. `command` begins the message.
+void check_applies(const TrainRequest& request, const std::string& command);
+
 /// Stem of the output files: `out`, or spectra-TASK-ARCHITECTURE.
 std::string stem_of(const TrainRequest& request);
 

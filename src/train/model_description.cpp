@@ -233,6 +233,11 @@ std::string model_words(const ModelConfig& m) {
     return words;
 }
 
+std::string device_words(torch::Device device) {
+    const int threads = at::get_num_threads();
+    return device.is_cuda() ? "cuda" : fmt::format("cpu, {} thread{}", threads, threads == 1 ? "" : "s");
+}
+
 torch::Device chosen_device(const std::string& wanted) {
     const bool there = torch::cuda::is_available();
     if (wanted == "cuda" && !there)

@@ -38,6 +38,9 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
 /// "6 blocks, 128 = 4 × 32 channels".
 std::string model_words(const ModelConfig& model);
 
+/// "cpu, 2 threads", "cuda".
+std::string device_words(torch::Device device);
+
 /// CUDA where it is asked for or, with auto, where Torch finds it.
 torch::Device chosen_device(const std::string& wanted);
 

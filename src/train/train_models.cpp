@@ -24,42 +24,6 @@ namespace {
 using namespace spectra::study;
 using Json = Description;
 
-ModelConfig model_config(const TrainRequest& r) {
-    const std::string architecture = r.architecture.value_or(r.mixer ? "mixer" : "gpt");
-    auto m = matched_config(architecture, r.mixer.value_or(""));
-    m.layers = r.layers.value_or(static_cast<int>(m.layers));
-    m.cycles = r.cycles.value_or(static_cast<int>(m.cycles));
-    m.channels = r.channels.value_or(static_cast<int>(m.channels));
-    m.streams = r.streams.value_or(static_cast<int>(m.streams));
-    m.heads = r.heads;
-    m.rotary = r.rotary;
-    m.pooling = r.pooling == "causal" ? Pooling::causal : Pooling::published;
-    m.published_start = r.start == "published";
-    m.static_mappings = r.mappings == "static";
-    if (m.static_mappings && !has_hyper_connections(architecture))
-        throw std::invalid_argument(fmt::format(
-            "`mappings` static: {} makes its mappings from the input; only applies to delta, mhc, mhc-lite, shc, hc, "
-            "recursive and `mixer`",
-            architecture));
-    m.checkpoint_blocks = r.recompute;
-    auto& o = m.mixer_options;
-    o.gate_bias = r.gate_bias.value_or(r.task == "reflection" ? -1.5 : o.gate_bias);
-    o.sinkhorn_iterations = r.sinkhorn_iterations.value_or(o.sinkhorn_iterations);
-    o.sinkhorn_backward = sinkhorn_backward(r.sinkhorn_backward);
-    o.cayley_iterations = r.cayley_iterations.value_or(o.cayley_iterations);
-    o.cayley_step = r.cayley_step.value_or(o.cayley_step);
-    o.sinkhorn_clamp = r.sinkhorn_clamp.value_or(o.sinkhorn_clamp);
-    o.temperature = r.temperature.value_or(o.temperature);
-    o.permutations = r.permutations.value_or(o.permutations);
-    if (r.permutation_basis) o.basis = permutation_basis(*r.permutation_basis);
-    if (r.gate_regulariser) o.regulariser = gate_regulariser(*r.gate_regulariser);
-    if (r.norm) m.post_norm = *r.norm == "post";
-    m.value_injection = r.value_injection;
-    m.beta_scale = r.beta_scale.value_or(m.beta_scale);
-    m.beta_offset = r.beta_offset.value_or(m.beta_offset);
-    return m;
-}
-
 /// Everything that the results of a run depend on: a resumed run must have the same description.
 Json description(const TrainRequest& r, const TrainOptions& o, std::uint64_t seed) {
     Json all{{"task", r.task}};
@@ -130,11 +94,6 @@ TrainOptions train_options(const TrainRequest& r) {
 std::string model_words(const TrainOptions& o, const tasks::Dataset& data) {
     return data.task == "reflection" ? fmt::format("an operator on {} numbers", data.dimension)
                                      : train::model_words(o.model);
-}
-
-std::string device_words(const torch::Device& device) {
-    const int threads = at::get_num_threads();
-    return device.is_cuda() ? "cuda" : fmt::format("cpu, {} thread{}", threads, threads == 1 ? "" : "s");
 }
 
 /// The kinds of figures to draw: none of a model that is not trained, whose log has one row.
@@ -208,6 +167,42 @@ tasks::Dataset dataset_of(const TrainRequest& r) {
 }
 
 }  // namespace
+
+ModelConfig model_config(const TrainRequest& r) {
+    const std::string architecture = r.architecture.value_or(r.mixer ? "mixer" : "gpt");
+    auto m = matched_config(architecture, r.mixer.value_or(""));
+    m.layers = r.layers.value_or(static_cast<int>(m.layers));
+    m.cycles = r.cycles.value_or(static_cast<int>(m.cycles));
+    m.channels = r.channels.value_or(static_cast<int>(m.channels));
+    m.streams = r.streams.value_or(static_cast<int>(m.streams));
+    m.heads = r.heads;
+    m.rotary = r.rotary;
+    m.pooling = r.pooling == "causal" ? Pooling::causal : Pooling::published;
+    m.published_start = r.start == "published";
+    m.static_mappings = r.mappings == "static";
+    if (m.static_mappings && !has_hyper_connections(architecture))
+        throw std::invalid_argument(fmt::format(
+            "`mappings` static: {} makes its mappings from the input; only applies to delta, mhc, mhc-lite, shc, hc, "
+            "recursive and `mixer`",
+            architecture));
+    m.checkpoint_blocks = r.recompute;
+    auto& o = m.mixer_options;
+    o.gate_bias = r.gate_bias.value_or(r.task == "reflection" ? -1.5 : o.gate_bias);
+    o.sinkhorn_iterations = r.sinkhorn_iterations.value_or(o.sinkhorn_iterations);
+    o.sinkhorn_backward = sinkhorn_backward(r.sinkhorn_backward);
+    o.cayley_iterations = r.cayley_iterations.value_or(o.cayley_iterations);
+    o.cayley_step = r.cayley_step.value_or(o.cayley_step);
+    o.sinkhorn_clamp = r.sinkhorn_clamp.value_or(o.sinkhorn_clamp);
+    o.temperature = r.temperature.value_or(o.temperature);
+    o.permutations = r.permutations.value_or(o.permutations);
+    if (r.permutation_basis) o.basis = permutation_basis(*r.permutation_basis);
+    if (r.gate_regulariser) o.regulariser = gate_regulariser(*r.gate_regulariser);
+    if (r.norm) m.post_norm = *r.norm == "post";
+    m.value_injection = r.value_injection;
+    m.beta_scale = r.beta_scale.value_or(m.beta_scale);
+    m.beta_offset = r.beta_offset.value_or(m.beta_offset);
+    return m;
+}
 
 bool train_models(const TrainRequest& r, const Invocation& invocation, Observer& observer,
                   const std::function<void(TrainedRun&&)>& trained) {

@@ -3,6 +3,7 @@
 #include "study/invocation.hpp"
 #include "study/observer.hpp"
 #include "study/train_request.hpp"
+#include "train/models/transformer.hpp"
 #include "train/training_report.hpp"
 
 #include <functional>
@@ -10,6 +11,9 @@
 #include <vector>
 
 namespace spectra::train {
+
+/// The model that a training would be of.
+ModelConfig model_config(const study::TrainRequest& request);
 
 /// One of the runs that were asked for, done and written.
 struct TrainedRun {

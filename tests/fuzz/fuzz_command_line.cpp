@@ -53,9 +53,13 @@ struct Command {
     void (*parse)(Words);
 };
 constexpr Command commands[] = {
-    {"depth-limit", parse<study::DepthLimitRequest>}, {"sweep", parse<study::SweepRequest>},
-    {"compare", parse<study::CompareRequest>},        {"figure", parse<study::FigureRequest>},
-    {"train", parse<study::TrainRequest>},            {"validate", parse<study::ValidateRequest>},
+    {"depth-limit", parse<study::DepthLimitRequest>},
+    {"sweep", parse<study::SweepRequest>},
+    {"compare", parse<study::CompareRequest>},
+    {"figure", parse<study::FigureRequest>},
+    {"train", parse<study::TrainRequest>},
+    {"validate", parse<study::ValidateRequest>},
+    {"cost", parse<study::CostRequest>},
 };
 
 /// No file is to be read.

@@ -27,7 +27,7 @@ struct MixerOptions {
     double cayley_step = 0.1;      ///< cayley: α
     int rank = 0;                  ///< grassmann; 0: ⌈n/2⌉
     int permutations =
-        0;  ///< permutation: 0 uses all n! in lexicographic order (n ≤ 6), K those of the basis
+        0;  ///< permutation: 0 uses all n! in lexicographic order (n ≤ 8), K those of the basis
     Basis basis = Basis::published;  ///< permutation: of K permutations
     double gate_bias = 0.0;     ///< cayley-hybrid: initial value of the raw γ
     Regulariser regulariser = Regulariser::quadratic;  ///< cayley-hybrid
