@@ -57,6 +57,7 @@ struct CommandLine {
     study::TrainRequest train_request;
     study::ValidateRequest validate_request;
     study::CostRequest cost_request;
+    study::EvaluateRequest evaluate_request;
     study::PageRequest page_request;
     study::ExplorerRequest explorer_request;
     ReproduceOptions reproduce_options;
@@ -73,6 +74,7 @@ struct CommandLine {
     CLI::App* train = nullptr;
     CLI::App* validate = nullptr;
     CLI::App* cost = nullptr;
+    CLI::App* evaluate = nullptr;
     CLI::App* conform = nullptr;
     CLI::App* info = nullptr;
     CLI::App* report = nullptr;
@@ -115,6 +117,8 @@ struct CommandLine {
         add_options(*train, train_request);
         validate = add_command("validate", "measure a trained model's isometry against theory");
         add_options(*validate, validate_request);
+        evaluate = add_command("evaluate", "how well a trained model predicts a text");
+        add_options(*evaluate, evaluate_request);
         cost = add_command("cost", "what models cost: parameters, operations, memory, time");
         add_options(*cost, cost_request);
         conform = add_command("conform", "check a hyper-connection against the published one");
@@ -282,6 +286,16 @@ int dispatch(CommandLine& line, const study::Invocation& invocation, char** argu
         if (torch_is_probed()) return needs_torch;
         if (!torch.train) start_torch_program(arguments);
         return torch.train(line.train_request, invocation);
+    }
+    if (line.evaluate->parsed()) {
+        const auto& asked = line.evaluate_request;
+        if (asked.checkpoint.empty() || asked.text.empty())
+            throw std::invalid_argument(
+                fmt::format("evaluate: no {} given; use spectra evaluate FILE.ckpt --text FILE",
+                            asked.checkpoint.empty() ? "checkpoint" : "text"));
+        if (torch_is_probed()) return needs_torch;
+        if (!torch.evaluate) start_torch_program(arguments);
+        return torch.evaluate(asked);
     }
     if (line.cost->parsed()) {
         check_conflicts(line.cost_request);

@@ -74,7 +74,8 @@ const std::vector<Entry> files{
     {"STEM.md, STEM.csv, STEM.tex", "tables of compare; sweep and train write STEM.csv"},
     {"STEM.parts", "sweep: finished networks, until all are"},
     {"STEM.ckpt, STEM.ckpt.previous", "train: the last two checkpoints, as torch.save writes them"},
-    {"spectra-torch", "next to the program: started by train, cost and validate when they need Torch"},
+    {"spectra-torch",
+     "next to the program: started by train, evaluate, cost and validate when they need Torch"},
 };
 
 }  // namespace
@@ -103,6 +104,8 @@ const std::vector<Entry>& examples() {
          "sixty networks in one file, with a table; rerun the same command to resume"},
         {"spectra train gyroscope --architecture edelta",
          "a model of the EΔ paper on its task, with trivial predictors beside its loss"},
+        {"spectra evaluate spectra-text-gpt.ckpt --text other.txt",
+         "perplexity and bits per byte of a model of text on another text"},
         {"spectra cost --architecture mhc-lite,shc --mixer bistochastic --streams 2:8",
          "parameters, operations, memory and time of three models, over the number of streams"},
         {"spectra validate spectra-gyroscope-edelta.ckpt",

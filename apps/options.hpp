@@ -2,6 +2,7 @@
 
 #include "study/compare.hpp"
 #include "study/cost_request.hpp"
+#include "study/evaluate_request.hpp"
 #include "study/figure_request.hpp"
 #include "study/grid.hpp"
 #include "study/request.hpp"
@@ -27,6 +28,7 @@ void add_options(CLI::App& app, study::FigureRequest& request);
 void add_options(CLI::App& app, study::TrainRequest& request);
 void add_options(CLI::App& app, study::ValidateRequest& request);
 void add_options(CLI::App& app, study::CostRequest& request);
+void add_options(CLI::App& app, study::EvaluateRequest& request);
 
 /// FIRST, FIRST:LAST or FIRST:LAST:STEP, comma-separated.
 std::vector<int> to_ints(const std::string& option, const std::string& text, int least, int largest);

@@ -104,7 +104,10 @@ void add_data_options(CLI::App& app, TrainRequest& r) {
     add("--data-seed", "N", "42", "seed of the data; 42 gives the published ones",
         [&r](const auto& name, const auto& text) { r.data_seed = to_seed(name, text); });
     add("--text", "FILE", "", "text: the file to learn", [&r](const auto&, const auto& text) { r.text = text; });
-    add.integer("--context", "T", "64", "text: bytes per sequence", r.context, 1, 1 << 20);
+    add.integer("--context", "T", "64", "text: tokens per sequence", r.context, 1, 1 << 20);
+    add.integer("--vocabulary", "N", "0: bytes",
+                "text: byte-pair tokens, learned from its first nine tenths; 256 or more", r.vocabulary, 0,
+                1 << 16);
 }
 
 void add_training_options(CLI::App& app, TrainRequest& r) {
@@ -198,6 +201,18 @@ void add_options(CLI::App& app, CostRequest& r) {
            [&r](const auto&, const auto& text) { r.out = text; });
     output.plot(r.plot);
     output.flag("--force", "replace results of other options, and files not written by spectra", r.force);
+    output.flag("--json", "print one JSON object", r.json);
+    output.flag("--quiet", "print errors only (and the --json output)", r.quiet);
+}
+
+void add_options(CLI::App& app, EvaluateRequest& r) {
+    app.add_option("CHECKPOINT", r.checkpoint, "a checkpoint of spectra train text")->type_name("FILE.ckpt");
+    const OptionGroup add(app, "Data");
+    add("--text", "FILE", "", "the text to predict", [&r](const auto&, const auto& text) { r.text = text; });
+    const OptionGroup run(app, "Evaluation");
+    run.choice("--device", "auto", "where to compute", r.device, {"auto", "cpu", "cuda"});
+    run.integer("--threads", "N", "OMP_NUM_THREADS, or all cores", "threads on the CPU", r.threads, 1, 4096);
+    const OptionGroup output(app, "Output");
     output.flag("--json", "print one JSON object", r.json);
     output.flag("--quiet", "print errors only (and the --json output)", r.quiet);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "study/cost_request.hpp"
+#include "study/evaluate_request.hpp"
 #include "study/invocation.hpp"
 #include "study/train_request.hpp"
 #include "validate.hpp"
@@ -17,6 +18,7 @@ namespace spectra::cli {
 struct TorchCommands {
     std::function<int(const study::TrainRequest&, const study::Invocation& invocation)> train;
     std::function<int(const study::CostRequest&, const study::Invocation& invocation)> cost;
+    std::function<int(const study::EvaluateRequest&)> evaluate;
     study::Measurer measure;  ///< of the command validate
     std::function<std::string()> version;  ///< "Torch 1.13.1, no GPU"; the last line of the program's version
 };

@@ -103,7 +103,8 @@ set(SPECTRA_PUBLIC_HEADERS
     study/validate_request.hpp
     tasks/baselines.hpp
     tasks/dataset.hpp
-    tasks/tasks.hpp)
+    tasks/tasks.hpp
+    tasks/tokeniser.hpp)
 
 # Those of the component train, which need Torch: installed where it was found.
 set(SPECTRA_PUBLIC_TORCH_HEADERS

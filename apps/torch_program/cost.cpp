@@ -1,4 +1,4 @@
-#include "torch_program/cost.hpp"
+#include "torch_program/commands.hpp"
 
 #include "console/interrupt.hpp"
 #include "console/progress.hpp"

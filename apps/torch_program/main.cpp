@@ -1,6 +1,5 @@
 #include "command_line.hpp"
-#include "torch_program/cost.hpp"
-#include "torch_program/train.hpp"
+#include "torch_program/commands.hpp"
 #include "train/validate_model.hpp"
 
 #include <fmt/format.h>
@@ -28,6 +27,7 @@ int main(int argc, char** argv) {
     return spectra::cli::run(argc, argv,
                              {.train = spectra::cli::train_model,
                               .cost = spectra::cli::cost_models,
+                              .evaluate = spectra::cli::evaluate,
                               .measure = spectra::train::validate_model,
                               .version = torch_version});
 }

@@ -66,7 +66,11 @@ void check_conflicts(const TrainRequest& r) {
     if (reflection && !r.architecture) refuse("reflection: requires `architecture` ddl, jpmhc or edelta");
     check_applies(r, "train");
     if (r.task == "text" && !r.text) refuse("text: no file given; use `text` FILE");
-    if (r.task != "text" && (r.text || r.context)) refuse("`text` and `context` only apply to the task text");
+    if (r.task != "text" && (r.text || r.context || r.vocabulary))
+        refuse("`text`, `context` and `vocabulary` only apply to the task text");
+    if (r.vocabulary && *r.vocabulary != 0 && *r.vocabulary < 256)
+        refuse(fmt::format("`vocabulary` {}: must be 0 for the bytes of the text, or at least 256",
+                           *r.vocabulary));
     if (r.precision == "bf16" && r.device == "cpu") refuse("`precision` bf16: requires CUDA");
     if (r.stop_after && *r.stop_after > r.steps)
         refuse(fmt::format("`stop_after` {}: must be at most `steps` {}", *r.stop_after, r.steps));

@@ -36,6 +36,7 @@ struct TrainRequest {
     std::vector<std::uint64_t> seeds;  ///< empty: 42
     std::uint64_t data_seed = 42;
     std::optional<int> samples, validation_samples, context;
+    std::optional<int> vocabulary;  ///< of text; 0: bytes
     std::optional<std::string> text;
 
     std::string device = "auto";

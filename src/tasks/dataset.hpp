@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tasks/tokeniser.hpp"
+
 namespace spectra::tasks {
 
 /// Target of a position that is not scored.
@@ -41,9 +43,8 @@ struct Dataset {
 
     /// Text only: the unchanged training text, in place of train.tokens_x and tokens_y; train.count is the
     /// number of windows in it, each at its own offset (see read_window).
-    std::vector<std::uint8_t> stream;
-    /// Text only: token k is the byte symbols[k]; ascending.
-    std::string symbols;
+    std::vector<std::uint16_t> stream;
+    Tokeniser tokeniser;  ///< text only: what its tokens are
 };
 
 /// How a task's data are made.
@@ -56,11 +57,23 @@ struct TaskOptions {
     /// Number of validation sequences, the first of those that the task has; without it all of them.
     std::optional<std::int64_t> validation_samples;
     std::string text_file;      ///< for text
-    std::int64_t context = 64;  ///< length of the windows of text
+    std::int64_t context = 64;  ///< length of the windows of text, in tokens
+    /// Text: byte-pair tokens, learned from the training text (learn_tokeniser); 0: single bytes.
+    std::int64_t vocabulary = 0;
+    /// Text: these tokens, instead of learning them.
+    std::optional<Tokeniser> tokeniser = {};
+    bool all_for_validation = false;  ///< text: none of it is for training
 };
 
 /// Reads window `offset` < train.count of a text's stream: x gets `steps` tokens, y the same shifted by one.
 void read_window(const Dataset& data, std::int64_t offset, std::span<std::int64_t> x,
                  std::span<std::int64_t> y);
+
+/// Bytes of the targets in a text's validation windows, one number per window.
+std::vector<std::int64_t> window_bytes(const Dataset& data);
+
+/// Bits per byte of a text at this loss, the mean over all targets of validation in nats per token: comparable between
+/// vocabularies.
+double bits_per_byte(const Dataset& data, double loss);
 
 }  // namespace spectra::tasks

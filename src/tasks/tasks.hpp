@@ -22,7 +22,7 @@ namespace spectra::tasks {
 ///   reflection      d = 64, no sequence: x ~ N(0, I), y = −x; 500 and 500
 ///   copy            32 of 32 symbols, token 32, and the same 32 again: 64 steps of predicting the next
 ///                   token, scored on the second half; 5000 and 500
-///   text            the next byte of a file; the last tenth is for validation, in adjacent windows
+///   text            the next byte, or byte-pair token, of a file; its last tenth is for validation, in adjacent windows
 ///
 /// The first four are the data of the EΔ suite (exact-pi begins with the states of near-pi-multi), up to the order in which a library adds products (states
 /// agree to 1e-12 before they are rounded). The data of reflection differ: the suite drew them with Torch.

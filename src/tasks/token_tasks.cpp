@@ -36,27 +36,8 @@ Split copy_split(std::int64_t count, std::uint32_t seed) {
     return split;
 }
 
-std::string distinct_bytes(std::string_view text) {
-    std::array<bool, 256> seen{};
-    for (const char c : text) seen[static_cast<unsigned char>(c)] = true;
-    std::string result;
-    for (std::size_t byte = 0; byte < seen.size(); ++byte)
-        if (seen[byte]) result += static_cast<char>(byte);
-    return result;
-}
-
-std::vector<std::uint8_t> tokens_of(std::string_view text, std::string_view symbols) {
-    std::array<std::uint8_t, 256> token{};
-    for (std::size_t k = 0; k < symbols.size(); ++k)
-        token[static_cast<unsigned char>(symbols[k])] = static_cast<std::uint8_t>(k);
-    std::vector<std::uint8_t> result(text.size());
-    std::transform(text.begin(), text.end(), result.begin(),
-                   [&](char c) { return token[static_cast<unsigned char>(c)]; });
-    return result;
-}
-
 /// Adjacent windows; the remainder at the end is not used.
-Split windows(const std::vector<std::uint8_t>& stream, std::size_t steps) {
+Split windows(const std::vector<std::uint16_t>& stream, std::size_t steps) {
     const std::size_t count = (stream.size() - 1) / steps;
     const auto end = stream.begin() + static_cast<std::ptrdiff_t>(count * steps);
     Split split;
@@ -88,20 +69,35 @@ Dataset make_text(const TaskOptions& options) {
         throw std::invalid_argument("task 'text' requires a text file to learn from");
     const std::string text = read_text(options.text_file);
     const auto steps = static_cast<std::size_t>(options.context);
-    const std::size_t training = text.size() - text.size() / 10;
-    // A window needs a target for its last position; the validation tenth is the shorter split.
-    if (text.size() / 10 < steps + 1)
-        throw std::invalid_argument(fmt::format("{}: {} bytes; must be at least {} for windows of {}",
-                                                options.text_file, text.size(), 10 * (steps + 1), steps));
+    const std::string_view all = text;
+    const std::size_t training = options.all_for_validation ? 0 : all.size() - all.size() / 10;
 
     Dataset data;
     data.tokens = true;
     data.steps = options.context;
-    data.symbols = distinct_bytes(text);
-    data.dimension = static_cast<std::int64_t>(data.symbols.size());
-    const std::string_view all = text;
-    data.stream = tokens_of(all.substr(0, training), data.symbols);
-    data.validation = windows(tokens_of(all.substr(training), data.symbols), steps);
+    data.tokeniser = options.tokeniser        ? *options.tokeniser
+                     : options.vocabulary > 0 ? learn_tokeniser(all.substr(0, training), options.vocabulary)
+                                              : byte_tokeniser(all);
+    data.dimension = data.tokeniser.size();
+    const auto tokens = [&](std::string_view part) {
+        try {
+            return encode(data.tokeniser, part);
+        } catch (const std::invalid_argument& error) {
+            throw std::invalid_argument(fmt::format("{}: {}", options.text_file, error.what()));
+        }
+    };
+    data.stream = tokens(all.substr(0, training));
+    const auto held_out = tokens(all.substr(training));
+    // A window needs a target for its last position; the validation tenth is the shorter split.
+    if (held_out.size() < steps + 1) {
+        const bool bytes = data.tokeniser.merges.empty();
+        throw std::invalid_argument(fmt::format(
+            "{}: {} {}; must be at least {} for windows of {}", options.text_file,
+            bytes ? text.size() : data.stream.size() + held_out.size(), bytes ? "bytes" : "tokens",
+            (options.all_for_validation ? 1 : 10) * (steps + 1), steps));
+    }
+    data.validation = windows(held_out, steps);
+    if (options.all_for_validation) return data;
     if (options.samples) {
         const auto held = (data.stream.size() - 1) / steps;
         if (static_cast<std::size_t>(*options.samples) > held)

@@ -103,6 +103,7 @@ Checkpoint parse(const std::vector<char>& bytes, const std::string& where) {
     c.second_moment = tensor_of(file, file.at("optimizer.second_moment"));
     c.log = tensor_of(file, file.at("log"));
     c.pending = tensor_of(file, file.at("pending"));
+    if (const auto tokeniser = top.find("tokeniser")) c.tokeniser = required(tokeniser->text(), "tokeniser");
     c.log_columns = required(entry("log_columns").text(), "log_columns");
     return c;
 }
@@ -146,6 +147,7 @@ void save_checkpoint(const std::filesystem::path& path, const Checkpoint& c) {
     top.insert("log", c.log);
     top.insert("log_columns", c.log_columns);
     top.insert("pending", c.pending);
+    if (!c.tokeniser.empty()) top.insert("tokeniser", c.tokeniser);
     AtomicFile file(path);
     file.write(pickled(top));
     std::error_code none_before;

@@ -45,7 +45,7 @@ public:
     virtual Loss loss(const Batch& batch) = 0;
 
     /// Further measures at the end, by their names in --json: cosine, gate, beta, accuracy,
-    /// norm_deviation, norm_deviation_rollout.
+    /// norm_deviation, norm_deviation_rollout. The trainer adds perplexity and bits_per_byte of text.
     virtual std::vector<std::pair<std::string, double>> measures(const Batch& validation,
                                                                  const Tick& tick = {}) = 0;
 };

@@ -1,4 +1,5 @@
 #include "train/model_description.hpp"
+#include "base/text.hpp"
 #include "tasks/tasks.hpp"
 #include "train/host_threads.hpp"
 #include "train/modules/gate_regulariser.hpp"
@@ -188,7 +189,34 @@ void blaming(const std::string& where, F f) {
 
 }  // namespace
 
-TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& where) {
+std::string tokeniser_text(const tasks::Tokeniser& tokeniser) {
+    auto symbols = Description::array();
+    for (const char symbol : tokeniser.symbols) symbols.push_back(static_cast<unsigned char>(symbol));
+    return Description{{"symbols", std::move(symbols)}, {"merges", tokeniser.merges}}.dump();
+}
+
+tasks::Tokeniser described_tokeniser(const std::string& text) {
+    tasks::Tokeniser tokeniser;
+    try {
+        const auto d = Description::parse(text);
+        const auto number = [](const Description& value, std::int64_t most) {
+            const auto found = value.get<std::int64_t>();
+            if (found < 0 || found > most)
+                throw std::invalid_argument(fmt::format("token {} of {}", found, most));
+            return found;
+        };
+        for (const auto& byte : d.at("symbols")) tokeniser.symbols += static_cast<char>(number(byte, 255));
+        for (const auto& pair : d.at("merges"))
+            tokeniser.merges.emplace_back(static_cast<std::uint16_t>(number(pair.at(0), 65535)),
+                                          static_cast<std::uint16_t>(number(pair.at(1), 65535)));
+    } catch (const Description::exception&) {
+        throw std::invalid_argument("its tokens cannot be read");
+    }
+    tasks::check(tokeniser);
+    return tokeniser;
+}
+
+TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& where, const std::string& text) {
     ModelConfig config;
     tasks::TaskOptions options;
     std::string task;
@@ -206,9 +234,22 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
             options.validation_samples = d.at("validation_samples").get<std::int64_t>();
         options.text_file = d.at("text");
         if (d.at("context") > 0) options.context = d.at("context");
+        options.vocabulary = d.value("vocabulary", 0);
+        if (!checkpoint.tokeniser.empty()) options.tokeniser = described_tokeniser(checkpoint.tokeniser);
         gate_weight = d.at("gate_weight");
         steps = d.at("steps");
     });
+    if (!text.empty()) {
+        if (task != "text")
+            throw std::invalid_argument(
+                fmt::format("{}: trained on {}; must be a model of text", where, task));
+        // Earlier checkpoints have no tokens: these are the bytes of their text.
+        if (!options.tokeniser) options.tokeniser = tasks::byte_tokeniser(read_text(options.text_file));
+        options.text_file = text;
+        options.samples.reset();
+        options.validation_samples.reset();
+        options.all_for_validation = true;
+    }
     TrainedModel trained;
     trained.data = tasks::make_dataset(task, options);
     blaming(where, [&] {

@@ -24,6 +24,11 @@ MixerOptions::Regulariser gate_regulariser(const std::string& name);
 /// published, optimal.
 MixerOptions::Basis permutation_basis(const std::string& name);
 
+/// The tokens of a text as a checkpoint keeps them: {"symbols": bytes, "merges": pairs of tokens}; and back. Throws
+/// std::invalid_argument for text that describes none.
+std::string tokeniser_text(const tasks::Tokeniser& tokeniser);
+tasks::Tokeniser described_tokeniser(const std::string& text);
+
 /// A model from a checkpoint, with the data it was trained on.
 struct TrainedModel {
     tasks::Dataset data;
@@ -32,8 +37,10 @@ struct TrainedModel {
     std::string words;  ///< "edelta, 6 blocks, 128 = 4 × 32 channels, trained on gyroscope for 2000 steps"
 };
 /// std::invalid_argument, one line beginning with `where`, of a checkpoint whose config and parameters do not
-/// make a model.
-TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& where);
+/// make a model. Where `text` is given, the data are all of that text, for validation, in the model's tokens; the model
+/// must have learned text.
+TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& where,
+                           const std::string& text = "");
 
 /// "6 blocks, 128 = 4 × 32 channels".
 std::string model_words(const ModelConfig& model);

@@ -46,8 +46,9 @@ Json description(const TrainRequest& r, const TrainOptions& o, std::uint64_t see
                     {"precision", r.precision},
                     {"log_every", o.log_every},
                     {"seed", seed}});
-    // Only if given, so that checkpoints from before this option can be resumed.
+    // Only if given, so that checkpoints from before these options can be resumed.
     if (r.validation_samples) all["validation_samples"] = *r.validation_samples;
+    if (r.vocabulary.value_or(0) > 0) all["vocabulary"] = *r.vocabulary;
     return all;
 }
 
@@ -163,6 +164,7 @@ tasks::Dataset dataset_of(const TrainRequest& r) {
     if (r.validation_samples) options.validation_samples = *r.validation_samples;
     options.text_file = r.text.value_or("");
     if (r.context) options.context = *r.context;
+    options.vocabulary = r.vocabulary.value_or(0);
     return tasks::make_dataset(r.task, options);
 }
 

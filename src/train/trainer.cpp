@@ -17,6 +17,7 @@
 #include "train/autocast.hpp"
 #include "train/checkpoint_file.hpp"
 #include "train/diagnostics.hpp"
+#include "train/model_description.hpp"
 #include "train/modules/recording.hpp"
 #include "train/step_graph.hpp"
 
@@ -195,6 +196,14 @@ private:
         save();
     }
 
+    bool is_text() const { return data_.task == "text"; }
+
+    /// What a loss on text is in other units.
+    std::vector<std::pair<std::string, double>> text_measures(double loss) const {
+        if (!is_text()) return {};
+        return {{"perplexity", std::exp(loss)}, {"bits_per_byte", tasks::bits_per_byte(data_, loss)}};
+    }
+
     double validation_loss() {
         return evaluate(*learner_, validation_, evaluation_batch_, while_doing("validation"));
     }
@@ -362,6 +371,7 @@ private:
             for (const auto& [name, value] : learner_->measures(validation_))
                 along.push_back({name, {value}});
         }
+        for (const auto& [name, value] : text_measures(val)) along.push_back({name, {value}});
         fit_earlier_rows(along);
         best_ = std::min(best_, val);
         log_.rows.push_back({static_cast<double>(step_), loss, val, options_.schedule(step_), norm});
@@ -416,6 +426,7 @@ private:
             pending.insert(pending.end(), norms.begin(), norms.end());
         }
         c.pending = torch::tensor(pending, torch::kDouble);
+        if (is_text()) c.tokeniser = tokeniser_text(data_.tokeniser);
         save_checkpoint(options_.checkpoint, c);
         saved_step_ = step_;
         const double ended = clock();
@@ -428,6 +439,10 @@ private:
             throw std::invalid_argument(fmt::format("{}: checkpoint belongs to a different run: {}",
                                                     options_.checkpoint.string(),
                                                     differences(c.config, options_.description)));
+        if (!c.tokeniser.empty() && c.tokeniser != tokeniser_text(data_.tokeniser))
+            throw std::invalid_argument(
+                fmt::format("{}: checkpoint belongs to a different run: its text had other tokens",
+                            options_.checkpoint.string()));
         const torch::NoGradGuard no_grad;
         for (const auto& item : learner_->module().named_parameters())
             item.value().copy_(c.model.at(item.key()));
@@ -484,6 +499,7 @@ private:
         try {
             if (!known) r.final_val_loss = validation_loss();
             r.measures = learner_->measures(validation_, while_doing("roll-out"));
+            for (const auto& measure : text_measures(r.final_val_loss)) r.measures.push_back(measure);
             if (known && learner_->transformer() != nullptr)
                 for (const auto& d : log_.diagnostics.back())
                     if (d.name == "rank_preservation" || d.name == "rank_decay")

@@ -45,6 +45,8 @@ std::string measure_words(const std::string& name) {
     if (name == "norm_deviation") return "norm deviation, one pass";
     if (name == "norm_deviation_rollout") return "norm deviation, roll-out";
     if (name == "cosine") return "cosine to the target";
+    if (name == "perplexity") return "perplexity, per token";
+    if (name == "bits_per_byte") return "bits per byte";
     if (name == "rank_preservation") return "rank of states, last over first";
     if (name == "rank_decay") return "slope of its logarithm, per block";
     return name;

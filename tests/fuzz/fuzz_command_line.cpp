@@ -60,6 +60,7 @@ constexpr Command commands[] = {
     {"train", parse<study::TrainRequest>},
     {"validate", parse<study::ValidateRequest>},
     {"cost", parse<study::CostRequest>},
+    {"evaluate", parse<study::EvaluateRequest>},
 };
 
 /// No file is to be read.

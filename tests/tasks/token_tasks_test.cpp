@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 namespace spectra::tasks {
 namespace {
@@ -59,7 +60,7 @@ std::string sevens() {
 TEST_F(Text, SplitsAFileIntoStreamAndWindows) {
     const tasks::Dataset data = make_text(options(sevens(), 4));
     EXPECT_TRUE(data.tokens);
-    EXPECT_EQ(data.symbols, "abcdefg");
+    EXPECT_EQ(data.tokeniser.symbols, "abcdefg");
     EXPECT_EQ(data.dimension, 7);
     EXPECT_EQ(data.steps, 4);
     ASSERT_EQ(data.stream.size(), 90U);
@@ -71,6 +72,34 @@ TEST_F(Text, SplitsAFileIntoStreamAndWindows) {
         EXPECT_EQ(data.validation.tokens_y.at(k), static_cast<std::int64_t>(6 - (91 + k) % 7));
     }
     EXPECT_TRUE(std::isnan(data.noise_floor));
+}
+
+TEST_F(Text, TokensAreLearnedFromTheTrainingTextAlone) {
+    // The last tenth has other words, which are no reason for a token.
+    std::string text;
+    while (text.size() < 900) text += "ab ";
+    text += std::string(50, 'x') + std::string(50, 'y');
+    auto asked = options(text, 4);
+    asked.vocabulary = 258;
+    const auto data = make_text(asked);
+    EXPECT_EQ(data.dimension, 258);
+    EXPECT_EQ(data.tokeniser, learn_tokeniser(text.substr(0, 900), 258));
+    EXPECT_EQ(data.stream, encode(data.tokeniser, text.substr(0, 900)));
+    EXPECT_EQ(data.validation.count, 24);  // 100 tokens of a byte each
+    EXPECT_EQ(window_bytes(data), std::vector<std::int64_t>(24, 4));
+    EXPECT_NEAR(bits_per_byte(data, std::log(2.0)), 1.0, 1e-15);
+
+    asked.all_for_validation = true;
+    asked.tokeniser = data.tokeniser;
+    const auto all = make_text(asked);
+    EXPECT_TRUE(all.stream.empty());
+    EXPECT_EQ(all.train.count, 0);
+    // "ab", 299 times " ab", a blank, 100 letters: 401 tokens, hence 100 windows. The targets are all but the first token.
+    const auto bytes = window_bytes(all);
+    EXPECT_EQ(all.validation.count, 100);
+    EXPECT_EQ(bytes[1], 4 * 3);
+    EXPECT_EQ(std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}), 1000 - 2);
+    EXPECT_NEAR(bits_per_byte(all, std::log(2.0)), 400.0 / 998, 1e-15);  // a bit per token
 }
 
 TEST_F(Text, ReadsWindowsAtAnyOffset) {
