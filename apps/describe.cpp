@@ -25,6 +25,8 @@ console::Option describe(const CLI::Option& option) {
 /// Options that a command requires.
 std::string needed_options(const std::string& command) {
     if (command == "depth-limit") return " --mixer NAME|FILE";
+    if (command == "evaluate") return " --text FILE";
+    if (command == "cost") return " --architecture NAME,NAME…";
     if (command == "sweep") return " --mixers NAME,NAME…";
     return "";
 }

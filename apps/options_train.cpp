@@ -181,8 +181,11 @@ void add_options(CLI::App& app, CostRequest& r) {
                       target.push_back(to_choice(option, part, accepted));
               });
     };
-    list("--architecture", "models of the papers", r.architectures, architectures);
-    list("--mixer", "plain stacks of hyper-connections with these mixers", r.mixers, mixers);
+    list("--architecture", fmt::format("models of the papers: {}", fmt::join(architectures, ", ")),
+         r.architectures, architectures);
+    list("--mixer",
+         fmt::format("plain stacks of hyper-connections with these mixers: {}", fmt::join(mixers, ", ")),
+         r.mixers, mixers);
     list("--modules", "connections alone, with the parameters of JPmHC's table 8", r.modules,
          std::vector<std::string>{"sinkhorn", "cayley", "grassmann", "permutation"});
     model("--streams", "LIST", "4", "residual streams: 4, 2:8 or 2,4,8",
