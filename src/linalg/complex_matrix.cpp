@@ -57,6 +57,16 @@ Eigen::MatrixXcd product(const Eigen::MatrixXd& a, const Eigen::MatrixXcd& b) {
     return result;
 }
 
+void subtract_product(const Eigen::Ref<const Eigen::MatrixXcd>& a,
+                      const Eigen::Ref<const Eigen::MatrixXcd>& b, Eigen::Ref<Eigen::MatrixXcd> out) {
+    if (out.size() == 0 || a.cols() == 0) return;
+    const int rows = size_of(a.rows()), columns = size_of(b.rows()), inner = size_of(a.cols());
+    const int lda = size_of(a.outerStride()), ldb = size_of(b.outerStride()),
+              ldc = size_of(out.outerStride());
+    const std::complex<double> minus = -1, one = 1;
+    zgemm_("N", "T", &rows, &columns, &inner, &minus, a.data(), &lda, b.data(), &ldb, &one, out.data(), &ldc);
+}
+
 Eigen::VectorXcd eigenvalues(Eigen::MatrixXcd matrix) {
     const int size = size_of(matrix.rows());
     Eigen::VectorXcd values(size);

@@ -18,6 +18,10 @@ Eigen::MatrixXcd product(const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b);
 /// The same with a real first factor, at half the cost.
 Eigen::MatrixXcd product(const Eigen::MatrixXd& a, const Eigen::MatrixXcd& b);
 
+/// out ← out − a·bᵀ.
+void subtract_product(const Eigen::Ref<const Eigen::MatrixXcd>& a,
+                      const Eigen::Ref<const Eigen::MatrixXcd>& b, Eigen::Ref<Eigen::MatrixXcd> out);
+
 /// In any order; empty if the iteration does not converge.
 Eigen::VectorXcd eigenvalues(Eigen::MatrixXcd matrix);
 

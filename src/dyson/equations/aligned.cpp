@@ -25,7 +25,11 @@ public:
     explicit Aligned(const Network& network)
         : chain_(network), layers_(chain_.layers()), moments_(aligned_moments(network)) {}
 
-    std::unique_ptr<Equation> clone() const override { return std::make_unique<Aligned>(*this); }
+    std::unique_ptr<Equation> clone() const override {
+        auto copy = std::make_unique<Aligned>(*this);
+        copy->last_ = {};
+        return copy;
+    }
     Index size() const override { return index(3 * layers_); }
 
     Unknowns far(const Frequency& omega) const override {
@@ -56,8 +60,9 @@ public:
         Coefficients c = coefficients(omega, m);
         passes_ += 1;
         if (!chain_.run(omega.direction, c.cv, c.cw)) return false;
-        const Eigen::MatrixXcd response = chain_.response();
         const Index count = index(layers_);
+        update_response(omega, c);
+        const Eigen::MatrixXcd& response = last_.response;
         // x = (δ ln a_0, δ ln b_0, δ ln a_1, …). The change of c_w at side 2l and of c_v at 2l + 1 is
         // change·x + source, η = δ ln Y = (x_a + x_b + defect)/slope.
         Eigen::MatrixXcd change = Eigen::MatrixXcd::Zero(2 * count, 2 * count);
@@ -98,6 +103,14 @@ public:
         return m.cwiseProduct((fraction * delta).array().exp().matrix());
     }
 
+    // Relative to the first: Y may lie on either side of the logarithm's cut.
+    Unknowns mix(const std::vector<const Unknowns*>& values, const double* weights) const override {
+        Unknowns change = Unknowns::Zero(size());
+        for (std::size_t k = 1; k < values.size(); ++k)
+            change += weights[k] * values[k]->cwiseQuotient(*values.front()).array().log().matrix();
+        return moved(*values.front(), change, 1);
+    }
+
     bool admissible(const Frequency&, const Unknowns& m, double slack) const override {
         for (std::size_t l = 0; l < layers_; ++l) {
             if (chain_.quiet(l)) continue;
@@ -129,6 +142,9 @@ public:
     }
 
     bool counted_from_above() const override { return true; }
+
+    // What is counted is stationary in the unknowns: their error enters as its square.
+    double certified_step() const override { return 1e-7; }
 
     double passes() const override { return passes_; }
 
@@ -166,9 +182,49 @@ private:
         return c;
     }
 
+    /// The response costs as much as the traces. Within one solve, at one ω, it is corrected by what a step has changed
+    /// instead (Broyden): R ← R + (Δtraces − R Δc) Δcᴴ/|Δc|². At another ω, and in a clone, it starts anew, so that
+    /// solutions do not depend on the order of points.
+    void update_response(const Frequency& omega, const Coefficients& c) {
+        const Index count = index(layers_);
+        Last now;
+        now.omega = omega;
+        now.c.resize(2 * count);
+        now.traces.resize(2 * count);
+        for (std::size_t l = 0; l < layers_; ++l) {
+            const Index w = 2 * index(l), v = w + 1;
+            now.c(w) = c.cw(index(l));
+            now.c(v) = c.cv(index(l));
+            now.traces(w) = chain_.quiet(l) ? 0.0 : chain_.read(l);
+            now.traces(v) = chain_.quiet(l) ? 0.0 : chain_.written(l);
+        }
+        const bool same = !chain_.exact_response() && last_.age > 0 && last_.age < most_corrections &&
+                          last_.omega.log_scale == omega.log_scale &&
+                          last_.omega.direction == omega.direction;
+        const Vector change = now.c - (same ? last_.c : now.c);
+        if (same && change.squaredNorm() > 0) {
+            const Vector missing = now.traces - last_.traces - last_.response * change;
+            now.response = last_.response + missing * (change.adjoint() / change.squaredNorm());
+            now.age = last_.age + 1;
+        } else {
+            now.response = chain_.response();
+            now.age = 1;
+        }
+        last_ = std::move(now);
+    }
+
+    struct Last {
+        Frequency omega;
+        Vector c, traces;  ///< by side: w_0, v_0, w_1, …
+        Eigen::MatrixXcd response;
+        int age = 0;  ///< steps since the response was computed; 0: never
+    };
+    static constexpr int most_corrections = 8;
+
     AlignedChain chain_;
     std::size_t layers_;
     AlignedMoments moments_;
+    Last last_;
     double passes_ = 0;
 };
 

@@ -12,10 +12,9 @@ namespace {
 
 using Eigen::Index;
 
-// Random vectors per side for the response, where the exact sum costs more than this many times the inverse.
+// Random vectors per side for the response, where the exact sum costs more than the inverse and more than this.
 constexpr Index few_probes = 8;
-constexpr double affordable = 2;
-constexpr double always_affordable = 1e8;
+constexpr double always_affordable = 1e6;
 
 Index index(std::size_t k) {
     return static_cast<Index>(k);
@@ -122,11 +121,14 @@ struct AlignedChain::Builder {
     /// Probes of the response: all unit vectors if that is affordable.
     void add_probes() {
         const double columns = 2 * static_cast<double>(out.pairs.size());
-        double channels = 0;
-        for (const Side& side : out.sides) channels += static_cast<double>(side.vectors.rows());
-        const double exact = channels * columns * (columns + channels);
-        out.exact_response =
-            exact <= affordable * columns * columns * columns || exact < always_affordable;
+        double channels = 0, reached = 0, along = 0;
+        for (const Side& side : out.sides) {
+            channels += static_cast<double>(side.vectors.rows());
+            reached += static_cast<double>(side.directions.size());
+        }
+        for (const Along& terms : out.along) along += terms.columns.empty() ? 0 : 1;
+        const double exact = channels * (columns * columns + 0.5 * static_cast<double>(p) * along * reached);
+        out.exact_response = exact <= 0.5 * columns * columns * columns || exact < always_affordable;
         for (Side& side : out.sides) {
             const Index rows = side.vectors.rows();
             Real z = out.exact_response ? Real(Real::Identity(rows, rows)) : signs(rows, few_probes);
@@ -151,6 +153,14 @@ struct AlignedChain::Builder {
         out.vectors.resize(p, index(vectors.size()));
         for (std::size_t k = 0; k < vectors.size(); ++k) out.vectors.col(index(k)) = vectors[k];
         out.gram = out.vectors.transpose() * out.vectors;
+        std::vector<std::vector<Index>> terms(directions.size());
+        for (std::size_t k = 0; k < out.terms.size(); ++k)
+            terms[static_cast<std::size_t>(out.terms[k].direction)].push_back(index(k));
+        for (const auto& mine : terms) {
+            Along along{{}, out.vectors(Eigen::all, mine)};
+            for (const Index k : mine) along.columns.push_back(out.terms[static_cast<std::size_t>(k)].column);
+            out.along.push_back(std::move(along));
+        }
         add_probes();
         return std::move(out);
     }
@@ -211,40 +221,40 @@ bool AlignedChain::run(Complex omega, const Eigen::VectorXcd& cv, const Eigen::V
             k_(first.column, second.column) += between_(first.direction, second.direction) * s.gram(i, j);
         }
     }
-    w_ = coupled();
-    w_.diagonal().array() += 1.0;
-    if (!linalg::invert(w_)) return false;
-    t_.resize(columns, columns);
-    for (std::size_t k = 0; k < s.pairs.size(); ++k) {
-        const Pair& pair = s.pairs[k];
-        const Index v = 2 * index(k), w = v + 1;
-        const Complex at_v = pair.kept ? cv(index(pair.layer)) : 0.0, at_w = pair.kept ? cw(index(pair.layer)) : 0.0;
-        t_.col(v) = at_v * w_.col(v) - values_[k] * w_.col(w);
-        t_.col(w) = at_w * w_.col(w) - values_[k] * w_.col(v);
-    }
-    kept_ = k_.cwiseProduct(w_.transpose()).rowwise().sum();
+    if (!added_.run(k_, couplings())) return false;
+    const Matrix& t = added_.t();
     tau_ = Matrix::Zero(between_.rows(), between_.cols());
     for (Index j = 0; j < terms; ++j) {
         const Term& second = s.terms[static_cast<std::size_t>(j)];
         for (Index i = 0; i < terms; ++i) {
             const Term& first = s.terms[static_cast<std::size_t>(i)];
-            tau_(first.direction, second.direction) += t_(first.column, second.column) * s.gram(i, j);
+            tau_(first.direction, second.direction) += t(first.column, second.column) * s.gram(i, j);
         }
     }
     return tau_.allFinite();
 }
 
-Eigen::MatrixXcd AlignedChain::coupled() const {
-    const Shared& s = *shared_;
-    Matrix ck(k_.rows(), k_.cols());
-    for (std::size_t k = 0; k < s.pairs.size(); ++k) {
-        const Pair& pair = s.pairs[k];
-        const Index v = 2 * index(k), w = v + 1;
-        const Complex at_v = pair.kept ? cv_(index(pair.layer)) : 0.0, at_w = pair.kept ? cw_(index(pair.layer)) : 0.0;
-        ck.row(v) = at_v * k_.row(v) - values_[k] * k_.row(w);
-        ck.row(w) = at_w * k_.row(w) - values_[k] * k_.row(v);
+std::vector<Eigen::Matrix2cd> AlignedChain::couplings() const {
+    std::vector<Eigen::Matrix2cd> c;
+    for (std::size_t k = 0; k < shared_->pairs.size(); ++k) {
+        const Pair& pair = shared_->pairs[k];
+        const Complex s = values_[k];
+        c.push_back(Eigen::Matrix2cd{{pair.kept ? cv_(index(pair.layer)) : 0.0, -s},
+                                     {-s, pair.kept ? cw_(index(pair.layer)) : 0.0}});
     }
+    return c;
+}
+
+Eigen::MatrixXcd AlignedChain::coupled() const {
+    const auto c = couplings();
+    Matrix ck(k_.rows(), k_.cols());
+    for (std::size_t k = 0; k < c.size(); ++k)
+        ck.middleRows(2 * index(k), 2) = c[k] * k_.middleRows(2 * index(k), 2);
     return ck;
+}
+
+double AlignedChain::argument() const {
+    return added_.argument();
 }
 
 std::vector<std::vector<Complex>> AlignedChain::by_triplet() const {
@@ -252,11 +262,8 @@ std::vector<std::vector<Complex>> AlignedChain::by_triplet() const {
     for (std::size_t k = 0; k < shared_->pairs.size(); ++k) {
         const Pair& pair = shared_->pairs[k];
         if (!pair.kept) continue;
-        const Index v = 2 * index(k), w = v + 1;
-        const auto product = [&](Index row, Index column) {
-            return k_.row(row).cwiseProduct(w_.col(column).transpose()).sum();
-        };
-        all[pair.layer].push_back(-values_[k] * (product(v, w) + product(w, v)));
+        const Eigen::Matrix2cd& left = added_.remaining()[k];
+        all[pair.layer].push_back(-values_[k] * (left(0, 1) + left(1, 0)));
     }
     return all;
 }
@@ -269,7 +276,8 @@ Complex AlignedChain::side(std::size_t a) const {
     const Side& here = shared_->sides[a];
     Complex sum = 0;
     for (const Index d : here.directions) sum += shared_->width * between_(d, d) - quadratic(between_.row(d));
-    for (const Index column : here.columns) sum -= kept_(column);
+    for (const Index column : here.columns)
+        sum -= added_.remaining()[static_cast<std::size_t>(column / 2)](column % 2, column % 2);
     return sum / shared_->free[a / 2];
 }
 
@@ -298,32 +306,42 @@ Eigen::MatrixXcd AlignedChain::response() const {
                 mine.row(s.terms[static_cast<std::size_t>(i)].column) +=
                     between_(side.directions[k], s.terms[static_cast<std::size_t>(i)].direction) * side.seen[k].row(i);
     }
-    const Matrix moved = linalg::product(t_, seen);
+    const Matrix moved = linalg::product(added_.t(), seen);
+    // Side by side, what every direction receives: X T Xᵀ M_0 Π Z, then M_0 times it.
+    const Index width = s.vectors.rows();
+    std::vector<Index> along_which;
+    for (std::size_t d = 0; d < s.along.size(); ++d)
+        if (!s.along[d].columns.empty()) along_which.push_back(index(d));
     Matrix result = Matrix::Zero(count, count);
-    Matrix spread(terms, moved.cols());
-    for (std::size_t b = 0; b < s.sides.size(); ++b) {
-        if (s.quiet[b / 2]) continue;
-        const Side& to = s.sides[b];
-        std::vector<Matrix> images;  // (M_0 X T Xᵀ M_0 Π Z) at every direction of b
-        for (const Index d : to.directions) {
-            for (Index i = 0; i < terms; ++i) {
-                const Term& term = s.terms[static_cast<std::size_t>(i)];
-                spread.row(i) = between_(d, term.direction) * moved.row(term.column);
-            }
-            images.push_back(linalg::product(s.vectors, spread));
+    for (std::size_t a = 0; a < s.sides.size(); ++a) {
+        if (s.quiet[a / 2]) continue;
+        const Side& from = s.sides[a];
+        const Index probes = from.probes.front().cols();
+        Matrix received(width * probes, index(along_which.size()));
+        for (std::size_t d = 0; d < along_which.size(); ++d) {
+            const Along& along = s.along[static_cast<std::size_t>(along_which[d])];
+            Eigen::Map<Matrix>(received.col(index(d)).data(), width, probes) = linalg::product(
+                along.vectors, Matrix(moved(along.columns, Eigen::seqN(first_probe[a], probes))));
         }
-        for (std::size_t a = 0; a <= b; ++a) {
-            if (s.quiet[a / 2]) continue;
-            const Side& from = s.sides[a];
-            const Index probes = from.probes.front().cols();
+        std::vector<Index> wanted;
+        for (std::size_t b = a; b < s.sides.size(); ++b)
+            wanted.insert(wanted.end(), s.sides[b].directions.begin(), s.sides[b].directions.end());
+        const Matrix images = linalg::product(received, Matrix(between_(along_which, wanted)));
+        Index next = 0;
+        for (std::size_t b = a; b < s.sides.size(); ++b) {
+            const Side& to = s.sides[b];
+            if (s.quiet[b / 2]) {
+                next += index(to.directions.size());
+                continue;
+            }
             Complex sum = 0;
             Matrix along = Matrix::Zero(to.vectors.cols(), probes);
             for (std::size_t k = 0; k < to.directions.size(); ++k) {
-                Matrix image = -images[k].middleCols(first_probe[a], probes);
+                Matrix image = -Eigen::Map<const Matrix>(images.col(next++).data(), width, probes);
                 for (std::size_t j = 0; j < from.directions.size(); ++j)
                     image += between_(to.directions[k], from.directions[j]) * from.probes[j];
                 sum += image.cwiseProduct(image).sum();
-                along += to.vectors.middleRows(index(k) * image.rows(), image.rows()).transpose() * image;
+                along += to.vectors.middleRows(index(k) * width, width).transpose() * image;
             }
             sum -= along.cwiseProduct(along).sum();
             result(index(b), index(a)) = sum / s.free[b / 2];

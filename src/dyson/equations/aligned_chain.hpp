@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dyson/equations/covariance.hpp"
+#include "dyson/equations/eliminated_pairs.hpp"
 #include "dyson/solve/equation.hpp"
 #include "network/network.hpp"
 
@@ -23,11 +24,14 @@ namespace spectra::dyson {
 /// w_l for each triplet, coupled by [[c_v, −s], [−s, c_w]], and two columns for each triplet of Δ_l, coupled by
 /// [[0, −s], [−s, 0]]. With X the columns and C the couplings,
 ///
-///     K = Xᵀ (M_0 ⊗ 1) X,    W = (1 + C K)⁻¹,    T = W C,    M = M_0 ⊗ 1 − (M_0 ⊗ 1) X T Xᵀ (M_0 ⊗ 1).
+///     K = Xᵀ (M_0 ⊗ 1) X,    T = C (1 + K C)⁻¹,    M = M_0 ⊗ 1 − (M_0 ⊗ 1) X T Xᵀ (M_0 ⊗ 1).
+///
+/// T comes from adding the columns a few pairs at a time (sweeps of a symmetric matrix, eliminated_pairs.hpp): half the
+/// work of an inverse, and the pivots give the argument of det(1 + C K) without its eigenvalues.
 ///
 /// A column is a sum of terms (direction at a site) ⊗ (vector of p numbers): one for a hyper-connection's triplet, n for
 /// others. So K_ij = Σ Ĝ_de x_dᵀx_e over the terms of i and j, with Ĝ = M_0 between directions, and every trace of M is
-/// a quadratic form in τ_de = Σ T_ij x_dᵀx_e. One inverse of as many rows as there are columns is all the work.
+/// a quadratic form in τ_de = Σ T_ij x_dᵀx_e. One symmetric inverse of as many rows as there are columns is all the work.
 class AlignedChain {
 public:
     explicit AlignedChain(const Network& network);
@@ -64,6 +68,8 @@ public:
     /// to c. Estimated with a few fixed random vectors if the exact sum would cost more than run() itself: Newton's
     /// steps need no more, and the equation that is solved does not depend on it.
     Eigen::MatrixXcd response() const;
+    /// Whether it is the exact sum.
+    bool exact_response() const { return shared_->exact_response; }
 
     /// P − Σ of the chain in which nothing is kept, 2Ln rows, and C K: the determinant of P − Σ is
     /// det(base)^p · det(1 + C K).
@@ -71,6 +77,8 @@ public:
     Eigen::MatrixXcd coupled() const;
     /// ∂ ln det(P − Σ)/∂ ln s of the kept triplets, layer by layer: of C alone, −s (K W)(v, w) twice.
     std::vector<std::vector<Complex>> by_triplet() const;
+    /// Im ln det(1 + C K), continuous from C = 0. NaN if a number is not finite.
+    double argument() const;
     /// Rows of C K.
     Eigen::Index columns() const { return 2 * static_cast<Eigen::Index>(shared_->pairs.size()); }
 
@@ -79,6 +87,11 @@ private:
     using Real = Eigen::MatrixXd;
     using Index = Eigen::Index;
 
+    /// What lies along one direction: terms, and their vectors side by side.
+    struct Along {
+        std::vector<Index> columns;
+        Real vectors;  ///< p × columns
+    };
     /// Part of a column: a direction at a site ⊗ a vector of p numbers.
     struct Term {
         Index direction = 0, column = 0;
@@ -114,11 +127,13 @@ private:
         Real vectors;      ///< p × number of terms
         Real gram;         ///< vectorsᵀ·vectors
         std::vector<Side> sides;
+        std::vector<Along> along;  ///< by direction
         bool exact_response = true;
     };
     struct Builder;
 
     Complex side(std::size_t a) const;
+    std::vector<Eigen::Matrix2cd> couplings() const;
     Complex quadratic(const Eigen::RowVectorXcd& row) const;
 
     std::shared_ptr<const Shared> shared_;
@@ -129,9 +144,9 @@ private:
     Eigen::VectorXcd cv_, cw_;
     Matrix base_, inverse_;  ///< P − Σ without what is kept, and M_0
     Matrix between_;         ///< Ĝ
-    Matrix k_, w_, t_;       ///< K, W, T
+    Matrix k_;               ///< K
+    EliminatedPairs added_;  ///< T, and the pivots
     Matrix tau_;             ///< τ
-    Eigen::VectorXcd kept_;  ///< diagonal of Xᵀ M X
 };
 
 }  // namespace spectra::dyson

@@ -62,15 +62,42 @@ double mean_of_squares(const std::vector<double>& values) {
     return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
+/// D_l (kept_layer), or its transpose, times x: A ⊗ 1 and what is kept are never multiplied out.
+Matrix apply_layer(const Network& network, std::size_t l, bool transposed, const Matrix& x) {
+    const auto& branch = std::get<AlignedBranch>(network.branch);
+    const Index n = network.streams, p = network.width;
+    const auto times = [&](const Triplets& triplets, const Matrix& y) -> Matrix {
+        const Matrix& to = transposed ? triplets.right : triplets.left;
+        const Matrix& from = transposed ? triplets.left : triplets.right;
+        return to * (triplets.values.asDiagonal() * (from.transpose() * y));
+    };
+    Matrix out = Matrix::Zero(x.rows(), x.cols());
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < n; ++j)
+            out.middleRows(i * p, p) +=
+                network.mixers[l](transposed ? j : i, transposed ? i : j) * x.middleRows(j * p, p);
+    if (!branch.derivative.empty() && branch.derivative[l].count() > 0) out += times(branch.derivative[l], x);
+    if (branch.kept[l].count() == 0) return out;
+    if (!branch.hyper_connection()) return out + times(branch.kept[l], x);
+    const Eigen::VectorXd& from = transposed ? branch.post[l] : branch.pre[l];
+    const Eigen::VectorXd& to = transposed ? branch.pre[l] : branch.post[l];
+    Matrix read = Matrix::Zero(p, x.cols());
+    for (Index j = 0; j < n; ++j) read += from(j) * x.middleRows(j * p, p);
+    const Matrix written = times(branch.kept[l], read);
+    for (Index i = 0; i < n; ++i) out.middleRows(i * p, p) += to(i) * written;
+    return out;
+}
+
 /// One pass through the layers, from the input or from the output: fills `arriving`, returns ln of tr(last)/N.
-double carry(const Network& network, const std::vector<Matrix>& layers, bool backwards, std::vector<double>& arriving) {
+double carry(const Network& network, bool backwards, std::vector<double>& arriving) {
     const auto& branch = std::get<AlignedBranch>(network.branch);
     const Index size = network.size();
-    arriving.assign(layers.size(), -infinity);
+    const std::size_t layers = network.mixers.size();
+    arriving.assign(layers, -infinity);
     Matrix t = Matrix::Identity(size, size);
     double log_scale = 0;
-    for (std::size_t k = 0; k < layers.size(); ++k) {
-        const std::size_t l = backwards ? layers.size() - 1 - k : k;
+    for (std::size_t k = 0; k < layers; ++k) {
+        const std::size_t l = backwards ? layers - 1 - k : k;
         const bool hyper = branch.hyper_connection();
         const Reach reads(network, hyper ? &branch.pre[l] : nullptr, branch.kept[l].right);
         const Reach writes(network, hyper ? &branch.post[l] : nullptr, branch.kept[l].left);
@@ -78,10 +105,8 @@ double carry(const Network& network, const std::vector<Matrix>& layers, bool bac
         const Reach& to = backwards ? reads : writes;
         const double share = from.free() > 0 ? from.trace(t) / static_cast<double>(from.free()) : 0;
         arriving[l] = log_or_lost(share) + log_scale;
-        if (backwards)
-            t = (layers[l].transpose() * t * layers[l]).eval();
-        else
-            t = (layers[l] * t * layers[l].transpose()).eval();
+        // t is symmetric: D t Dᵀ = D (D t)ᵀ.
+        t = apply_layer(network, l, backwards, apply_layer(network, l, backwards, t).transpose());
         to.add_to(t, mean_of_squares(branch.rest[l]) * std::max(0.0, share));
         const double scale = t.trace() / static_cast<double>(size);
         if (!(scale > 0)) return -infinity;
@@ -110,11 +135,9 @@ Matrix kept_layer(const Network& network, std::size_t layer) {
 }
 
 AlignedMoments aligned_moments(const Network& network) {
-    std::vector<Matrix> layers;
-    for (std::size_t l = 0; l < network.mixers.size(); ++l) layers.push_back(kept_layer(network, l));
     AlignedMoments result;
-    result.log_mean_square = carry(network, layers, false, result.log_a);
-    carry(network, layers, true, result.log_b);
+    result.log_mean_square = carry(network, false, result.log_a);
+    carry(network, true, result.log_b);
     return result;
 }
 

@@ -3,6 +3,8 @@
 #include "base/parallel.hpp"
 #include "dyson/exact/moments.hpp"
 #include "dyson/law/potential.hpp"
+#include "dyson/solve/tracker.hpp"
+#include "linalg/blas.hpp"
 
 #include <fmt/format.h>
 
@@ -11,18 +13,21 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 namespace spectra::dyson {
 namespace {
 
-constexpr int first_places = 25;
+constexpr int first_places = 15;
 constexpr int in_a_row = 5;           // places that are reached from each other; rows are independent
 constexpr double lowest = 1e-3;       // of the root mean square: what is below does not matter for W1
-constexpr int max_halvings = 14;
-constexpr int max_places = 1500;
-constexpr double share_of_error = 30;  // a cell may have 1/30 of the whole error
+constexpr int max_rounds = 20;
+constexpr std::size_t max_places = 1500;
+constexpr double left_open = 0.5;      // of the error: for the cells that are not halved in a round
+constexpr double square_share = 0.5;   // an error of W1 at s counts s/rms times this share
 constexpr int bins_per_cell = 16;      // of the law, between two places
-constexpr double slack = 1e-6;         // by which F may decrease
+constexpr double slack = 1e-5;         // by which F may decrease
+constexpr double tilt = 1e-4;          // places are ω = s(1 + i·tilt)
 
 struct Place {
     double s = 0;
@@ -35,6 +40,11 @@ struct Place {
 
 struct Cell {
     std::size_t lower = 0, upper = 0;  ///< places
+    double error = 0;                  ///< of W1
+    double weight = 1;                 ///< of it in what decides: the mean square matters as well
+    bool closed = false;               ///< cannot be halved
+
+    double matters() const { return error * weight; }
 };
 
 /// F between two places: the cubic through both values and slopes, limited so that it increases (Fritsch and Carlson).
@@ -97,18 +107,23 @@ public:
     }
 
 private:
+    /// Just above the axis the right solution is the only admissible one, in bands and between them. There Φ(s) =
+    /// Φ(ω) − 2(ω − s) g(ω) to second order in the tilt (potential.hpp).
     Place at(Tracker& tracker, double s, const Unknowns* guess) const {
         Place place;
         place.s = s;
-        place.solution = tracker.solve(std::log(s), 0, guess);
-        const MassBelow counted = mass_below(reader_, countable(tracker, place.solution));
-        place.mass = counted.mass;
+        if (guess != nullptr) place.solution = tracker.try_from(std::log(s), tilt, *guess);
+        if (!place.solution.ok())
+            place.solution = guess != nullptr ? tracker.lower(std::log(s), tilt, *guess)
+                                              : tracker.solve(std::log(s), tilt);
+        const MassBelow counted = mass_below(reader_, place.solution);
         place.certified = counted.certified;
-        // Between bands a whole number of singular values is below, up to rounding.
-        const double whole = std::round(place.mass * size_) / size_;
-        if (place.solution.state == State::gap && std::abs(place.mass - whole) < slack) place.mass = whole;
         place.scaled_green = counted.potential.scaled_green;
-        if (place.solution.state == State::gap) place.scaled_green = place.scaled_green.real();
+        place.mass =
+            std::clamp(counted.mass + 2 * tilt / std::numbers::pi * place.scaled_green.real(), 0.0, 1.0);
+        // Between bands a whole number of singular values is below.
+        const double whole = std::round(place.mass * size_) / size_;
+        if (std::abs(place.mass - whole) < slack) place.mass = whole;
         place.density = std::max(0.0, -2 / std::numbers::pi * place.scaled_green.imag()) / s;
         return place;
     }
@@ -118,85 +133,92 @@ private:
     std::vector<Tracker> trackers_;
 };
 
-std::vector<Place> coarse_places(Counter& counter, double low, double top) {
+/// From the top down, weighted towards it; the first of every row is reached from far away.
+std::vector<std::vector<double>> coarse_rows(double low, double top) {
     std::vector<std::vector<double>> rows;
     for (int k = 0; k < first_places; ++k) {
         if (k % in_a_row == 0) rows.emplace_back();
-        // From the top down: half of the places evenly in ln s, weighted towards the top.
         const double f = static_cast<double>(k) / (first_places - 1);
         rows.back().push_back(std::exp(std::lerp(std::log(top), std::log(low), f * f * 0.5 + 0.5 * f)));
     }
-    std::vector<Place> places;
-    for (auto& row : counter.rows(rows, std::vector<const Unknowns*>(rows.size(), nullptr)))
-        for (Place& place : row) places.push_back(std::move(place));
-    std::reverse(places.begin(), places.end());
-    return places;
+    return rows;
 }
 
 }  // namespace
 
-AlignedLaw solve_aligned(const Network& network, const Tracker& tracker, double log_upper,
+AlignedLaw solve_aligned(const Network& network, std::unique_ptr<Equation> equation, double log_upper,
                          const AlignedOptions& options) {
+    const linalg::SingleThreadedBlas one_thread;  // for all threads, until the last is done
     const double rms = std::exp(0.5 * log_mean_square(network));
     const double allowed = options.tolerance * rms;
-    // ∫|ΔF| ds of a cell, and 2∫|ΔF| s ds: its share of the errors of W1 and of the mean square.
-    const auto matters = [&](double change, double s) {
-        return std::max(change, 2 * s * change / rms) > allowed / share_of_error;
-    };
+    const auto rows = coarse_rows(lowest * rms, 1.02 * std::exp(log_upper));
+    std::vector<double> heads;
+    for (const auto& row : rows) heads.push_back(std::log(row.front()));
+    const Tracker tracker(std::move(equation), log_upper, heads);
     Counter counter(network, tracker, options.threads);
-    std::vector<Place> places = coarse_places(counter, lowest * rms, 1.02 * std::exp(log_upper));
-    std::vector<Cell> open;
-    std::vector<double> changes;  // of W1, cell by cell that is done
-    for (std::size_t k = 0; k + 1 < places.size(); ++k) open.push_back({k, k + 1});
-    for (int halving = 0; !open.empty(); ++halving) {
+    std::vector<Place> places;
+    for (auto& row : counter.rows(rows, std::vector<const Unknowns*>(rows.size(), nullptr)))
+        for (Place& place : row) places.push_back(std::move(place));
+    std::reverse(places.begin(), places.end());
+    const auto cell_of = [&](std::size_t lower, std::size_t upper, double error) {
+        const Place &a = places[lower], &b = places[upper];
+        // At most all of its mass can be at the wrong end.
+        const double most = std::max(0.0, (b.s - a.s) * (b.mass - a.mass)) / 2;
+        return Cell{lower, upper, std::min(error, most), std::max(1.0, square_share * b.s / rms),
+                    !a.certified || !b.certified};
+    };
+    std::vector<Cell> cells;
+    for (std::size_t k = 0; k + 1 < places.size(); ++k)
+        cells.push_back(cell_of(k, k + 1, std::numeric_limits<double>::infinity()));
+    for (int round = 0; round < max_rounds && places.size() < max_places; ++round) {
+        // The largest errors first, until the rest is small.
+        std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
+            return std::pair(a.closed, -a.matters()) < std::pair(b.closed, -b.matters());
+        });
+        double left = 0;
+        for (const Cell& cell : cells) left += cell.matters();
+        if (left <= allowed) break;
+        std::size_t count = 0;
         std::vector<std::vector<double>> middles;
-        std::vector<const Unknowns*> guesses;
-        std::vector<Cell> halved;
-        for (const Cell& cell : open) {
+        std::vector<Unknowns> guesses;
+        for (; count < cells.size() && left > left_open * allowed && !cells[count].closed; ++count) {
+            const Cell& cell = cells[count];
             const Place &a = places[cell.lower], &b = places[cell.upper];
-            const double reach = (b.s - a.s) * (b.mass - a.mass);
-            if (!a.certified || !b.certified || !matters(reach, b.s)) {
-                changes.push_back(std::max(0.0, reach) / 2);
-                continue;
-            }
-            // The middle of the mass rather than of the stretch, where the two differ.
-            const double ratio = b.s / a.s;
-            middles.push_back({ratio > 3 ? std::sqrt(a.s * b.s) : 0.5 * (a.s + b.s)});
-            guesses.push_back(&(a.solution.state == State::certified ? a : b).solution.m);
-            halved.push_back(cell);
+            const double s = b.s / a.s > 3 ? std::sqrt(a.s * b.s) : 0.5 * (a.s + b.s);
+            const double t = std::log(s / a.s) / std::log(b.s / a.s), weights[2] = {1 - t, t};
+            middles.push_back({s});
+            guesses.push_back(tracker.equation().mix({&a.solution.m, &b.solution.m}, weights));
+            left -= cell.matters();
         }
-        open.clear();
-        if (halved.empty()) break;
-        auto found = counter.rows(middles, guesses);
-        for (std::size_t k = 0; k < halved.size(); ++k) {
-            const Place& a = places[halved[k].lower];
-            const Place& b = places[halved[k].upper];
-            Place& middle = found[k].front();
+        if (count == 0) break;
+        std::vector<const Unknowns*> from;
+        for (const Unknowns& guess : guesses) from.push_back(&guess);
+        auto found = counter.rows(middles, from);
+        for (std::size_t k = 0; k < count; ++k) {
+            const Cell cell = cells[k];
+            const Place a = places[cell.lower], b = places[cell.upper];
+            const Place& middle = found[k].front();
             // The cubic must foresee the middle, and the densities the mass: two narrow bands may be symmetrical.
-            const double width = b.s - a.s, lower = middle.s - a.s, upper = b.s - middle.s;
             const double foreseen = std::abs(middle.mass - between(a, b, middle.s));
             const double missing =
-                std::abs(b.mass - a.mass - integral(a, middle, b, lower, upper));
-            const double change = width * std::max(foreseen, missing) / 2;
-            const bool last = halving == max_halvings || places.size() > max_places;
-            if (!middle.certified || last || !matters(change, b.s))
-                changes.push_back(change);
-            else
-                for (const Cell& half : {Cell{halved[k].lower, places.size()}, Cell{places.size(), halved[k].upper}})
-                    open.push_back(half);
-            places.push_back(std::move(middle));
+                std::abs(b.mass - a.mass - integral(a, middle, b, middle.s - a.s, b.s - middle.s));
+            // Halving once more would change a quarter as much, half of it in either half.
+            const double error = (b.s - a.s) * std::max(foreseen, missing) / 16;
+            places.push_back(std::move(found[k].front()));
+            cells[k] = cell_of(cell.lower, places.size() - 1, error);
+            cells.push_back(cell_of(places.size() - 1, cell.upper, error));
         }
     }
 
     AlignedLaw out;
-    out.newton_steps = counter.newton_steps();
+    out.newton_steps = tracker.newton_steps() + counter.newton_steps();
     out.descents = counter.descents();
     std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.s < b.s; });
     const auto lost = std::count_if(places.begin(), places.end(), [](const Place& place) { return !place.certified; });
     double worst_decrease = 0;
     for (std::size_t k = 0; k + 1 < places.size(); ++k)
         worst_decrease = std::max(worst_decrease, places[k].mass - places[k + 1].mass);
-    for (const double change : changes) out.error += change / 4;
+    for (const Cell& cell : cells) out.error += cell.error;
     out.error += places.front().s * places.front().mass;
     const double above = 1 - places.back().mass;
     out.judge({{"counts not certified", 0, static_cast<double>(lost),

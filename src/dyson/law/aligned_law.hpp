@@ -1,11 +1,12 @@
 #pragma once
 
+#include "dyson/solve/equation.hpp"
 #include "dyson/solve/newton.hpp"
-#include "dyson/solve/tracker.hpp"
 #include "network/network.hpp"
 #include "spectrum/certificate.hpp"
 #include "spectrum/spectrum.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace spectra::dyson {
@@ -30,7 +31,7 @@ struct AlignedOptions {
 };
 
 /// F is interpolated between places by the cubic through both counts and both densities, kept increasing.
-AlignedLaw solve_aligned(const Network& network, const Tracker& tracker, double log_upper,
+AlignedLaw solve_aligned(const Network& network, std::unique_ptr<Equation> equation, double log_upper,
                          const AlignedOptions& options);
 
 }  // namespace spectra::dyson

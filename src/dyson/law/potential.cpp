@@ -1,17 +1,16 @@
 #include "dyson/law/potential.hpp"
 
-#include "dyson/exact/atoms.hpp"
 #include "dyson/equations/aligned.hpp"
 #include "dyson/equations/aligned_chain.hpp"
 #include "dyson/equations/chain.hpp"
 #include "dyson/equations/covariance.hpp"
+#include "dyson/equations/tied.hpp"
+#include "dyson/exact/atoms.hpp"
 #include "dyson/exact/frames.hpp"
 #include "dyson/exact/moments.hpp"
 #include "dyson/exact/support_bounds.hpp"
-#include "dyson/equations/tied.hpp"
 #include "dyson/solve/tracker.hpp"
 #include "linalg/blas.hpp"
-#include "linalg/complex_matrix.hpp"
 
 #include <Eigen/LU>
 
@@ -398,11 +397,12 @@ public:
             cw(index(l)) = t / a;
             above += chain.free(l) / chain.size() * law_argument(chain.law(l), a, b, t);
         }
-        const Eigen::VectorXcd values =
-            chain.run(solution.omega.direction, cv, cw) ? linalg::eigenvalues(chain.coupled()) : Eigen::VectorXcd();
-        if (values.size() != chain.columns()) return {};
-        double argument = chain.width() * argument_of_determinant(chain.base(), result.mass_error);
-        for (const Complex value : values) argument += std::arg(1.0 + value);
+        const double added = chain.run(solution.omega.direction, cv, cw)
+                                 ? chain.argument()
+                                 : std::numeric_limits<double>::quiet_NaN();
+        if (!std::isfinite(added)) return {};
+        const double argument =
+            chain.width() * argument_of_determinant(chain.base(), result.mass_error) + added;
         const double links = pi * static_cast<double>(layers - 1);
         result.mass_above = (above + argument / chain.size() - links) / pi;
         result.scaled_green = chain.green();

@@ -235,9 +235,9 @@ void check_sum_rules(Summary& summary, const Certificate& density) {
 void solve_by_counting(const Network& network, const SupportBounds& support, const Options& options, Theory& theory,
                        const std::chrono::steady_clock::time_point& start) {
     constexpr double share_of_mean_square = 0.01;
-    const Tracker tracker(watched(make_equation(network, Method::operator_valued), options.on_step), support.log_upper,
-                          anchors(support));
-    AlignedLaw law = solve_aligned(network, tracker, support.log_upper, {.threads = options.threads});
+    const auto equation = watched(make_equation(network, Method::operator_valued), options.on_step);
+    AlignedLaw law =
+        solve_aligned(network, equation->clone(), support.log_upper, {.threads = options.threads});
     Summary& summary = theory.summary;
     summary.newton_steps = law.newton_steps;
     summary.descents = law.descents;
@@ -246,11 +246,12 @@ void solve_by_counting(const Network& network, const SupportBounds& support, con
     for (const Solution& point : law.points) known.density.log_s.push_back(point.omega.log_scale);
     if (options.grid || options.eta > 0) {
         known.nodes = law.points;
+        const Tracker tracker(equation->clone(), support.log_upper, anchors(support));
         theory.curve = solve_curve(tracker, curve_places(options, theory.law), known, options, summary);
     } else {
         for (std::size_t k = 0; k < law.points.size(); ++k)
             append(theory.curve, law.points[k], law.scaled_green[k], known.density.log_s[k],
-                   {std::exp(known.density.log_s[k]), 0});
+                   std::exp(known.density.log_s[k]) * law.points[k].omega.direction);
     }
     finish(theory, start);
     summary.judge(law.checks);

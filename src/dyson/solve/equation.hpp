@@ -68,6 +68,9 @@ public:
     /// e^{log_scale}·g(ω); at real ω = s the density with respect to ln s is −(2/π) Im of it.
     virtual Complex scaled_green(const Frequency& omega, const Unknowns& m) const = 0;
 
+    /// The Newton step at which a point is certified (or the floor that conditioning sets).
+    virtual double certified_step() const { return 1e-10; }
+
     /// Whether masses between bands must be counted just above the real axis (potential.hpp).
     virtual bool counted_from_above() const { return false; }
 

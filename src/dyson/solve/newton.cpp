@@ -44,9 +44,9 @@ double jitter(Equation& equation, const Frequency& omega, const Unknowns& m, int
     return largest;
 }
 
-Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int max_steps, int& steps,
-                  int& probes) {
-    const double slack = sign_slack(omega);
+Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int max_steps, double enough,
+                  int& steps, int& probes) {
+    const double slack = sign_slack(omega), small = std::max(enough, equation.certified_step());
     Iteration result;
     Unknowns delta, trial;
     double previous = std::numeric_limits<double>::infinity();
@@ -64,7 +64,7 @@ Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int m
         }
         m = trial;
         result.residual = step;
-        if (fraction == 1 && step <= certified_step) {
+        if (fraction == 1 && step <= small) {
             result.converged = true;
             return result;
         }
@@ -91,12 +91,13 @@ bool continues_above(Equation& equation, const Frequency& omega, const Unknowns&
     return equation.admissible(omega, slope + m, -1e-6);
 }
 
-Solution newton(Equation& equation, const Frequency& omega, const Unknowns& guess, int max_steps) {
+Solution newton(Equation& equation, const Frequency& omega, const Unknowns& guess, int max_steps,
+                double enough) {
     Solution solution;
     solution.omega = omega;
     solution.m = guess;
     const bool real_axis = omega.direction.imag() == 0;
-    Iteration it = iterate(equation, omega, solution.m, max_steps, solution.steps, solution.probes);
+    Iteration it = iterate(equation, omega, solution.m, max_steps, enough, solution.steps, solution.probes);
     solution.residual = it.residual;
     solution.floor = it.floor;
     if (!it.converged || !solution.m.allFinite()) return solution;
@@ -116,7 +117,7 @@ Solution newton(Equation& equation, const Frequency& omega, const Unknowns& gues
     }
     Unknowns real_part = solution.m.real().cast<Complex>();
     if (imaginary > 1e-5) return solution;
-    it = iterate(equation, omega, real_part, max_steps, solution.steps, solution.probes);
+    it = iterate(equation, omega, real_part, max_steps, enough, solution.steps, solution.probes);
     if (!it.converged || !equation.stable_in_gap(omega, real_part)) return solution;
     solution.m = real_part;
     solution.residual = it.residual;

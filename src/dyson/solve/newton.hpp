@@ -23,14 +23,13 @@ struct Solution {
     bool ok() const { return state != State::failed; }
 };
 
-/// The step at which a point is certified (or the floor that conditioning sets).
-inline constexpr double certified_step = 1e-10;
-
 /// Newton from a guess. The step is halved while an order parameter would leave the correct half
 /// plane. At Im ω > 0 the outcome is certified or failed. At real ω a complex solution with no Im m > 0
 /// is the right one inside the support (it continues into the upper half plane, where it is unique);
 /// a real one is the right one if the linearised map is stable; anything else has failed.
-Solution newton(Equation& equation, const Frequency& omega, const Unknowns& guess, int max_steps = 25);
+/// A step of `enough` ends it sooner: for a point on the way to another.
+Solution newton(Equation& equation, const Frequency& omega, const Unknowns& guess, int max_steps = 25,
+                double enough = 0);
 
 /// For real ω and a real solution: true if it continues into the upper half plane like the right solution,
 /// with the imaginary part of every order parameter below zero. One Newton step at ω(1 + iε).

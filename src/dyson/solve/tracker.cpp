@@ -79,8 +79,8 @@ void Tracker::make_companions() {
 Tracker::Tracker(const Tracker& other)
     : equation_(other.equation_->clone()), anchors_(other.anchors_), companions_(other.companions_) {}
 
-Solution Tracker::attempt(const Frequency& omega, const Unknowns& guess, int max_steps) {
-    Solution solution = newton(*equation_, omega, guess, max_steps);
+Solution Tracker::attempt(const Frequency& omega, const Unknowns& guess, int max_steps, double enough) {
+    Solution solution = newton(*equation_, omega, guess, max_steps, enough);
     newton_steps_ += solution.steps;
     return solution;
 }
@@ -209,6 +209,35 @@ Solution Tracker::companion(double log_s) {
 
 Solution Tracker::try_from(double log_s, double tilt, const Unknowns& guess) {
     return attempt(at_tilt(log_s, tilt), guess, 15);
+}
+
+Solution Tracker::lower(double log_s, double tilt, const Unknowns& guess) {
+    constexpr double on_the_way = 1e-3;  // accuracy of points that only lead to the next
+    int steps = 0;
+    for (const double start : {0.02, 0.1}) {
+        Solution here = attempt(at_tilt(log_s, start), guess, 16, on_the_way);
+        steps += here.steps;
+        if (!here.ok()) continue;
+        double reached = start, factor = 6;
+        while (factor > 1.2) {
+            const double next = std::max(tilt, reached / factor);
+            Solution solution = attempt(at_tilt(log_s, next), here.m, 16, next > tilt ? on_the_way : 0);
+            steps += solution.steps;
+            if (!solution.ok()) {
+                factor = std::sqrt(factor);
+                continue;
+            }
+            here = std::move(solution);
+            reached = next;
+            if (reached == tilt) {
+                here.steps = steps;
+                return here;
+            }
+        }
+    }
+    Solution solution = solve(log_s, tilt);
+    solution.steps += steps;
+    return solution;
 }
 
 Solution Tracker::walk(const Solution& from, double log_s) {

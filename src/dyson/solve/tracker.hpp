@@ -33,6 +33,10 @@ public:
     /// The same from the guess only: failed if Newton does not converge to a certified solution.
     Solution try_from(double log_s, double tilt, const Unknowns& guess);
 
+    /// At ω = e^{log_s}(1 + i·tilt), tilt > 0, from a guess that may be far off: first at larger tilts, where solutions
+    /// change slowly with s, then down. From the companion line if that fails.
+    Solution lower(double log_s, double tilt, const Unknowns& guess);
+
     /// At real ω, by steps along the axis from a solution there; failed if the steps would become too short.
     Solution walk(const Solution& from, double log_s);
 
@@ -50,7 +54,7 @@ public:
     double passes() const { return equation_->passes(); }
 
 private:
-    Solution attempt(const Frequency& omega, const Unknowns& guess, int max_steps = 25);
+    Solution attempt(const Frequency& omega, const Unknowns& guess, int max_steps = 25, double enough = 0);
     void make_companions();
     Solution companion(double log_s);
     Solution from_start(double log_s);

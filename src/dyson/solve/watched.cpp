@@ -42,6 +42,7 @@ public:
     Complex scaled_green(const Frequency& omega, const Unknowns& m) const override {
         return equation_->scaled_green(omega, m);
     }
+    double certified_step() const override { return equation_->certified_step(); }
     bool counted_from_above() const override { return equation_->counted_from_above(); }
     double passes() const override { return equation_->passes(); }
 

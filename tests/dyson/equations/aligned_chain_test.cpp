@@ -103,11 +103,12 @@ TEST(AlignedChain, ItsDeterminantIsThatOfTheDensePencil) {
 
 TEST(AlignedChain, AFewProbesEstimateTheResponse) {
     // Wide enough that the exact sum would cost more than the inverse.
-    const Network network = in_units(aligned_network({.streams = 2, .width = 100, .depth = 2, .rank = 2}));
+    const Network network = in_units(aligned_network({.streams = 2, .width = 100, .depth = 2, .rank = 12}));
     const tests::DenseAligned dense(network);
     const auto c = some_c(2 * network.depth());
     AlignedChain chain(network);
     chain.set_gauge(0);
+    ASSERT_FALSE(chain.exact_response());
     ASSERT_TRUE(run(chain, {0.7, 0.4}, c));
     const Eigen::MatrixXcd m = dense.pencil({0.7, 0.4}, c).partialPivLu().inverse();
     const Eigen::MatrixXcd response = chain.response();

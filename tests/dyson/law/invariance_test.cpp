@@ -35,7 +35,7 @@ using Eigen::VectorXd;
 
 /// How far apart g of two descriptions of one law may be, relative to |g|. Newton's last step is below 1e-10 and it
 /// converges quadratically, so that rounding remains: 5e-13 was the most of 33,000 networks.
-constexpr double tolerance = 0.1 * certified_step;
+constexpr double tolerance = 1e-11;  // a tenth of the step at which points are certified
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr int networks_per_identity = 30;

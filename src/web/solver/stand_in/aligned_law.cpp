@@ -6,8 +6,8 @@
 
 namespace spectra::dyson {
 
-AlignedLaw solve_aligned(const Network& /*network*/, const Tracker& /*tracker*/, double /*log_upper*/,
-                         const AlignedOptions& /*options*/) {
+AlignedLaw solve_aligned(const Network& /*network*/, std::unique_ptr<Equation> /*equation*/,
+                         double /*log_upper*/, const AlignedOptions& /*options*/) {
     throw std::logic_error("aligned branches are not solved in a browser");
 }
 

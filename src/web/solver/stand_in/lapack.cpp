@@ -35,6 +35,11 @@ Eigen::MatrixXcd product(const Eigen::MatrixXd& a, const Eigen::MatrixXcd& b) {
     return a * b;
 }
 
+void subtract_product(const Eigen::Ref<const Eigen::MatrixXcd>& a, const Eigen::Ref<const Eigen::MatrixXcd>& b,
+                      Eigen::Ref<Eigen::MatrixXcd> out) {
+    out -= a * b.transpose();
+}
+
 Eigen::VectorXcd eigenvalues(Eigen::MatrixXcd matrix) {
     if (!matrix.allFinite()) return {};
     const Eigen::ComplexEigenSolver<Eigen::MatrixXcd> solver(matrix, false);
