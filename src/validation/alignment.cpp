@@ -17,7 +17,7 @@ constexpr int draws_in_all = 24;
 constexpr int least_draws = 8;
 // Columns of the equation (aligned_chain.hpp) up to which it is solved: its work grows as their cube. Less than a minute
 // on two cores, and minutes where the rank was asked for.
-constexpr Eigen::Index most_columns = 256, most_if_asked = 1024;
+constexpr Eigen::Index most_columns = 256, most_if_asked = 800;
 
 bool reads_one_mix(const layouts::Measurement& m) {
     return std::all_of(m.stack.connections.begin(), m.stack.connections.end(),
