@@ -23,8 +23,9 @@ constexpr int in_a_row = 5;           // places that are reached from each other
 constexpr double lowest = 1e-3;       // of the root mean square: what is below does not matter for W1
 constexpr int max_rounds = 20;
 constexpr std::size_t max_places = 1500;
+constexpr double most_careful = 0.01;  // of the error that is allowed
 constexpr double left_open = 0.5;      // of the error: for the cells that are not halved in a round
-constexpr double square_share = 0.5;   // an error of W1 at s counts s/rms times this share
+constexpr double square_share = 2;  // 2∫|ΔF|s ds: the share of the mean square, whose error may be as large
 constexpr int bins_per_cell = 16;      // of the law, between two places
 constexpr double slack = 1e-5;         // by which F may decrease
 constexpr double tilt = 1e-4;          // places are ω = s(1 + i·tilt)
@@ -63,6 +64,30 @@ double integral(const Place& a, const Place& middle, const Place& b, double lowe
     return width / 6 *
            ((2 - upper / lower) * a.density + width * width / (lower * upper) * middle.density +
             (2 - lower / upper) * b.density);
+}
+
+/// E s² of F between the first and the last place: s₀²F(s₀) + ∫ s² dF.
+double mean_square(const std::vector<Place>& places) {
+    std::vector<std::size_t> order;
+    for (std::size_t k = 0; k < places.size(); ++k)
+        if (places[k].certified) order.push_back(k);
+    if (order.empty()) return 0;
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return places[a].s < places[b].s; });
+    const Place& first = places[order.front()];
+    double sum = first.s * first.s * first.mass;
+    for (std::size_t k = 0; k + 1 < order.size(); ++k) {
+        const Place &a = places[order[k]], &b = places[order[k + 1]];
+        double before = a.mass, from = a.s;
+        for (int i = 1; i <= bins_per_cell; ++i) {
+            const double s = std::lerp(a.s, b.s, static_cast<double>(i) / bins_per_cell);
+            const double mass = i == bins_per_cell ? b.mass : between(a, b, s);
+            sum += 0.5 * (from * from + s * s) * std::max(0.0, mass - before);
+            before = std::max(before, mass);
+            from = s;
+        }
+    }
+    return sum;
 }
 
 class Counter {
@@ -170,6 +195,7 @@ AlignedLaw solve_aligned(const Network& network, std::unique_ptr<Equation> equat
     std::vector<Cell> cells;
     for (std::size_t k = 0; k + 1 < places.size(); ++k)
         cells.push_back(cell_of(k, k + 1, std::numeric_limits<double>::infinity()));
+    double wanted = allowed;
     for (int round = 0; round < max_rounds && places.size() < max_places; ++round) {
         // The largest errors first, until the rest is small.
         std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
@@ -177,11 +203,17 @@ AlignedLaw solve_aligned(const Network& network, std::unique_ptr<Equation> equat
         });
         double left = 0;
         for (const Cell& cell : cells) left += cell.matters();
-        if (left <= allowed) break;
+        if (left <= wanted) {
+            // Errors are estimates. The mean square is known: where it is missed, they were too small.
+            if (std::abs(mean_square(places) / (rms * rms) - 1) <= options.tolerance ||
+                wanted < most_careful * allowed)
+                break;
+            wanted = std::min(wanted, left) / 4;
+        }
         std::size_t count = 0;
         std::vector<std::vector<double>> middles;
         std::vector<Unknowns> guesses;
-        for (; count < cells.size() && left > left_open * allowed && !cells[count].closed; ++count) {
+        for (; count < cells.size() && left > left_open * wanted && !cells[count].closed; ++count) {
             const Cell& cell = cells[count];
             const Place &a = places[cell.lower], &b = places[cell.upper];
             const double s = b.s / a.s > 3 ? std::sqrt(a.s * b.s) : 0.5 * (a.s + b.s);
