@@ -66,28 +66,27 @@ double integral(const Place& a, const Place& middle, const Place& b, double lowe
             (2 - lower / upper) * b.density);
 }
 
-/// E s² of F between the first and the last place: s₀²F(s₀) + ∫ s² dF.
-double mean_square(const std::vector<Place>& places) {
-    std::vector<std::size_t> order;
-    for (std::size_t k = 0; k < places.size(); ++k)
-        if (places[k].certified) order.push_back(k);
-    if (order.empty()) return 0;
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return places[a].s < places[b].s; });
-    const Place& first = places[order.front()];
-    double sum = first.s * first.s * first.mass;
+/// F between the certified places, in bins.
+Spectrum law_of(const std::vector<Place>& places) {
+    std::vector<const Place*> order;
+    for (const Place& place : places)
+        if (place.certified) order.push_back(&place);
+    if (order.size() < 2) return {};
+    std::sort(order.begin(), order.end(), [](const Place* a, const Place* b) { return a->s < b->s; });
+    std::vector<double> edges{std::log(order.front()->s)}, masses;
     for (std::size_t k = 0; k + 1 < order.size(); ++k) {
-        const Place &a = places[order[k]], &b = places[order[k + 1]];
-        double before = a.mass, from = a.s;
+        const Place &a = *order[k], &b = *order[k + 1];
+        double before = a.mass;
         for (int i = 1; i <= bins_per_cell; ++i) {
             const double s = std::lerp(a.s, b.s, static_cast<double>(i) / bins_per_cell);
             const double mass = i == bins_per_cell ? b.mass : between(a, b, s);
-            sum += 0.5 * (from * from + s * s) * std::max(0.0, mass - before);
+            edges.push_back(std::log(s));
+            masses.push_back(std::max(0.0, mass - before));
             before = std::max(before, mass);
-            from = s;
         }
     }
-    return sum;
+    return Spectrum::from_histogram(std::move(edges), std::move(masses), order.front()->mass,
+                                    std::max(0.0, 1 - order.back()->mass));
 }
 
 class Counter {
@@ -205,7 +204,7 @@ AlignedLaw solve_aligned(const Network& network, std::unique_ptr<Equation> equat
         for (const Cell& cell : cells) left += cell.matters();
         if (left <= wanted) {
             // Errors are estimates. The mean square is known: where it is missed, they were too small.
-            if (std::abs(mean_square(places) / (rms * rms) - 1) <= options.tolerance ||
+            if (std::abs(law_of(places).metrics().mean_square / (rms * rms) - 1) <= options.tolerance ||
                 wanted < most_careful * allowed)
                 break;
             wanted = std::min(wanted, left) / 4;
@@ -262,20 +261,7 @@ AlignedLaw solve_aligned(const Network& network, std::unique_ptr<Equation> equat
     std::erase_if(places, [](const Place& place) { return !place.certified; });
     if (places.size() < 2) return out;
 
-    std::vector<double> edges{std::log(places.front().s)}, masses;
-    for (std::size_t k = 0; k + 1 < places.size(); ++k) {
-        const Place &a = places[k], &b = places[k + 1];
-        double before = a.mass;
-        for (int i = 1; i <= bins_per_cell; ++i) {
-            const double s = std::lerp(a.s, b.s, static_cast<double>(i) / bins_per_cell);
-            const double mass = i == bins_per_cell ? b.mass : between(a, b, s);
-            edges.push_back(std::log(s));
-            masses.push_back(std::max(0.0, mass - before));
-            before = std::max(before, mass);
-        }
-    }
-    out.law = Spectrum::from_histogram(std::move(edges), std::move(masses), places.front().mass,
-                                       std::max(0.0, 1 - places.back().mass));
+    out.law = law_of(places);
     for (Place& place : places) {
         out.scaled_green.push_back(place.scaled_green);
         out.points.push_back(std::move(place.solution));
