@@ -1,6 +1,7 @@
 """The monitor: its numbers are validate()'s, and its time stays within its budget."""
 
 import json
+import math
 import unittest
 from unittest import mock
 
@@ -101,6 +102,18 @@ class Monitored(unittest.TestCase):
         self.assertEqual(monitor.finish()["jacobian/step"], 16)
         monitor.wait = True
         self.assertEqual(monitor(20)["jacobian/step"], 20)
+
+    def test_a_model_that_diverged_has_no_numbers(self):
+        monitor = js.Monitor(self.model, self.ids, every=1, budget=None)
+        monitor(0)
+        with torch.no_grad():
+            self.model.transformer.h[0].mlp[0].weight.fill_(float("nan"))
+        found = monitor(1)
+        self.assertEqual(found["jacobian/step"], 1)
+        self.assertTrue(math.isnan(found["jacobian/largest"]))
+        for options in ({}, {"method": "probes"}, {"check": False}):
+            with self.assertRaisesRegex(ValueError, "the model gives infinities or NaN at this input"):
+                js.validate(self.model, self.ids, at_most=1, **options)
 
     def test_nothing_is_returned_of_a_model_that_graphs_did_not_follow(self):
         with mock.patch("jacobian_spectra.monitor.can_be_captured", lambda plan: True), \
@@ -270,6 +283,17 @@ class ReplayedOnGpu(unittest.TestCase):
             for step in range(3, 11):
                 monitor(step)
         self.compare(monitor, 11)
+
+    def test_a_model_that_diverged_has_no_numbers(self):
+        monitor = self.recorded()
+        with torch.no_grad():
+            weight = self.model.transformer.h[0].mlp[0].weight
+            kept = weight.clone()
+            weight.fill_(float("nan"))
+        self.assertTrue(math.isnan(monitor(2)["jacobian/largest"]))
+        with torch.no_grad():
+            weight.copy_(kept)
+        self.compare(monitor, 3)
 
     def test_a_model_that_waits_for_numbers_is_measured_as_it_is(self):
         embedding = self.model.transformer.wte

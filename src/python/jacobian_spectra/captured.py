@@ -10,7 +10,7 @@ from torch import nn
 
 from .measure import products_between
 from .probes import Unattended, law_of
-from .products import Products
+from .products import NotFinite, Products
 from .still import device_of, still, tensors
 from .validation import Plan
 
@@ -142,9 +142,12 @@ class Captured:
         return self._done.query()
 
     def finish(self) -> dict[str, Any] | None:
-        """What probes found, once it is there. None where the model itself came to another state."""
+        """What probes found, once it is there. None where the model itself came to another state; raises NotFinite where
+        it has diverged."""
         self._done.synchronize()
         end, self._end = self._end, None
+        if not bool(torch.isfinite(self._norms).all()):
+            raise NotFinite("the model")
         if end is not None:
             scale = end.abs().max()
             if not bool(((end - self._products.y).abs().max() <= _SAME * scale) & torch.isfinite(scale)):

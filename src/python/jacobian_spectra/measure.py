@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Sequence
 
@@ -12,7 +13,7 @@ from torch import nn
 from . import _core
 from .blocks import AnyStack, Lists, Whole
 from .probes import Probing, probe
-from .products import Products, Shifted
+from .products import NotFinite, Products, Shifted
 from .state import Selection
 
 #: Rows on which the product of the connections' Jacobians is checked.
@@ -64,6 +65,8 @@ def check_repeats(stack: AnyStack, states: Sequence[torch.Tensor]) -> None:
     """Refuses a model that gives another result the second time."""
     again, end = stack.again(), states[-1].detach()
     scale = float(end.abs().max()) or 1.0
+    if not math.isfinite(scale):
+        raise NotFinite(f"{stack.names[0]} to {stack.names[-1]}")
     if again.shape != end.shape or not float((again - end).abs().max()) <= 1e-4 * scale:
         raise ValueError("the model gives another result the second time it is run at the same input: is there a dropout "
                          "that ignores eval(), or a state that it keeps? Switch it off first")
@@ -84,7 +87,7 @@ def sees_later(stack: AnyStack, states: Sequence[torch.Tensor], axis: int) -> bo
 def log_singular_values(matrix: np.ndarray, device: torch.device) -> np.ndarray:
     """ln of the singular values, ascending; −∞ for zeros. Large matrices on the GPU where the model is on one."""
     if not np.isfinite(matrix).all():
-        raise ValueError("the Jacobian is not finite: the model gives infinities or NaN at this input")
+        raise NotFinite("the Jacobian is not finite")
     if device.type == "cuda" and min(matrix.shape) >= _FOR_THE_GPU:
         values = torch.linalg.svdvals(torch.from_numpy(matrix).to(device)).cpu().numpy()
     elif matrix.shape[0] == matrix.shape[1]:

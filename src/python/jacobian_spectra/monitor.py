@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import time
 import warnings
 from typing import Any
@@ -10,9 +11,12 @@ from typing import Any
 from torch import nn
 
 from .captured import Captured, can_be_captured
+from .products import NotFinite
 from .validation import planned, validate
 
 _METRICS = ("mean_square", "log_mean", "window", "collapsed", "largest", "effective_rank")
+#: Of a model that gives infinities or NaN: training decides what to do about it.
+_DIVERGED = {name: math.nan for name in _METRICS}
 #: Times that graphs are recorded at most: a model that changes by and by is measured as it is.
 _MOST_RECORDINGS = 4
 #: Every eighth replay is compared with the model itself.
@@ -29,7 +33,7 @@ class Monitor:
 
     The numbers are those of ``monitor.report()``, a ``validate`` with the same probes and inputs. A measurement that
     would bring the time spent here above ``budget`` of the time since the first call is left out; it is made at the next
-    multiple of ``every`` that it fits into.
+    multiple of ``every`` that it fits into. Of a model that has diverged (infinities or NaN) all metrics are NaN.
 
     On a GPU the second measurement records what is computed as CUDA graphs, which later ones replay, if the model can be
     recorded. They work on a copy of the weights beside the training, which does not wait: the numbers are returned by the
@@ -97,7 +101,10 @@ class Monitor:
         (step, seconds), self._under_way = self._under_way, None
         begin = time.perf_counter()
         assert self._graphs is not None
-        found = self._graphs.finish()
+        try:
+            found = self._graphs.finish()
+        except NotFinite:
+            found = {"metrics": _DIVERGED}
         if found is None:  # the model itself comes to another state
             if self._replays > 1:
                 warnings.warn("the model was changed otherwise than by its weights: since then, and at most for the last "
@@ -110,9 +117,12 @@ class Monitor:
 
     def _measure(self, step: int, begin: float) -> dict[str, float]:
         """The metrics by the model's own operations, now."""
-        metrics = self.report().measured.metrics
+        try:
+            metrics = self.report().measured.metrics
+        except NotFinite:
+            metrics = _DIVERGED
         self._last = time.perf_counter() - begin
-        if self.measured > 0 and self._recordings < _MOST_RECORDINGS:
+        if metrics is not _DIVERGED and self.measured > 0 and self._recordings < _MOST_RECORDINGS:
             self._record()
         return self._metrics(metrics, step, self._passed(begin))
 

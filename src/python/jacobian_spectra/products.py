@@ -23,6 +23,13 @@ def one_line(error: BaseException) -> str:
     return str(error).strip().split("\n")[0][:300]
 
 
+class NotFinite(ValueError):
+    """The model gives infinities or NaN: it has diverged, say."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}: the model gives infinities or NaN at this input")
+
+
 class Products:
     """J = ∂y/∂x of y = f(x), vectors to vectors, by its products with rows: graph and memory are kept between them.
 
@@ -171,6 +178,8 @@ class Products:
         v = torch.randn(self.inputs, generator=generator, dtype=torch.float64).to(self.x.device, self.x.dtype)
         image = push(v)
         pulled = self._part(self._gradient(self.y, self._node, u, False))
+        if not bool(torch.isfinite(image).all() & torch.isfinite(pulled).all()):
+            raise NotFinite(self._what)
         defect = abs(float((u * image).sum()) - float((pulled * v).sum()))
         tolerance = {torch.float64: 1e-8, torch.float32: 1e-2}.get(self.y.dtype, 0.2)
         return defect <= tolerance * float(u.norm() * image.norm()) + 1e-300
