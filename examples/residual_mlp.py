@@ -47,7 +47,7 @@ class Mlp(nn.Module):
 
 
 def classes(seed):
-    """Inputs, labels and a loss."""
+    """What is to be learned of inputs, its loss, and how many outputs it has."""
     torch.manual_seed(seed)
     first, second = torch.randn(WIDTH, 64) / WIDTH**0.5, torch.randn(64, 10)
     return lambda x: (torch.tanh(2 * x @ first) @ second).argmax(1), F.cross_entropy, 10
@@ -59,6 +59,9 @@ def random_map(seed):
     return lambda x: torch.tanh(x @ turn), F.mse_loss, WIDTH
 
 
+TASKS = {"classes": classes, "map": random_map}
+
+
 def show(words, model, inputs):
     report = js.validate(model, inputs, aligned="search", explain=0.002, require="largest<=1e9")
     kept = ", ".join(f"{one.kept}: {one.distance:.4f}" for one in report.alignment.by_rank)
@@ -66,25 +69,32 @@ def show(words, model, inputs):
           f"{report.alignment.by_rank[0].metrics.largest:.4g}\n    W1/rms by triplets kept: {kept}", flush=True)
 
 
+def trained(task, steps, seed, fresh=lambda model, inputs: None):
+    """A model that learned a task, three inputs, and its last loss. `fresh` sees it as it starts."""
+    target, loss_of, outputs = task(seed)
+    model = Mlp(outputs)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    inputs = torch.randn(3, WIDTH)
+    fresh(model, inputs)
+    for _ in range(steps):
+        x = torch.randn(256, WIDTH)
+        loss = loss_of(model(x), target(x))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return model, inputs, loss.item()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    for name, task in {"classes": classes, "map": random_map}.items():
-        target, loss_of, outputs = task(arguments.seed)
-        model = Mlp(outputs)
-        optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
-        inputs = torch.randn(3, WIDTH)
+    for name, task in TASKS.items():
         print(f"{name}, seed {arguments.seed}")
-        show("fresh", model, inputs)
-        for _ in range(arguments.steps):
-            x = torch.randn(256, WIDTH)
-            loss = loss_of(model(x), target(x))
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-        show(f"after {arguments.steps} steps, loss {loss.item():.3g}", model, inputs)
+        model, inputs, loss = trained(task, arguments.steps, arguments.seed,
+                                      lambda model, inputs: show("fresh", model, inputs))
+        show(f"after {arguments.steps} steps, loss {loss:.3g}", model, inputs)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,8 @@ bool SingularValues::compute(const Eigen::Ref<const Eigen::MatrixXd>& matrix, lo
 
 SingularValueDecomposition singular_value_decomposition(Eigen::MatrixXd matrix) {
     const auto size = static_cast<lapack_int>(matrix.rows());
-    SingularValueDecomposition out{{size, size}, Eigen::VectorXd(size), {size, size}};
+    SingularValueDecomposition out{Eigen::MatrixXd(size, size), Eigen::VectorXd(size),
+                                   Eigen::MatrixXd(size, size)};
     if (size == 0) return out;
     if (!matrix.allFinite()) throw std::runtime_error("singular values: the matrix is not finite");
     Eigen::MatrixXd copy = matrix;
