@@ -74,6 +74,12 @@ public:
                 });
     }
 
+    void force(bool& target) const {
+        flag("--force", "replace results of other options, and files not written by spectra", target);
+    }
+
+    void quiet(bool& target) const { flag("--quiet", "print errors only (and the --json output)", target); }
+
     void flag(const std::string& name, const std::string& description, bool& target) const {
         app_.add_flag(name, target, description)->group(group_);
     }

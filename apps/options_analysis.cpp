@@ -273,7 +273,7 @@ void add_output_options(CLI::App& app, Request& r, const std::string& stem, cons
     const OptionGroup add(app, "Output");
     add("--out", "STEM", stem, "writes STEM.h5 and STEM.png",
         [&r](const auto&, const auto& text) { r.out = text; });
-    add.flag("--force", "replace results of other options, and files not written by spectra", r.force);
+    add.force(r.force);
     add.plot(r.plots);
     add("--size", "page|column", "page",
         "width of the figure: a whole page, or one of two columns with the panels stacked",
@@ -283,7 +283,7 @@ void add_output_options(CLI::App& app, Request& r, const std::string& stem, cons
     add.flag("--json", "print one JSON object and nothing else", r.json);
     add("--threads", "N", "all", threads,
         [&r](const auto& name, const auto& text) { r.threads = to_int(name, text, 1, 4096); });
-    add.flag("--quiet", "print errors only (and the --json output)", r.quiet);
+    add.quiet(r.quiet);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ void add_options(CLI::App& app, FigureRequest& r) {
     const OptionGroup add(app, "Output");
     add("--out", "STEM", "spectra-figure-NAME", "writes STEM.h5 and STEM.png; for all: STEM-NAME.h5 …",
         [&r](const auto&, const auto& text) { r.out = text; });
-    add.flag("--force", "replace results of other options, and files not written by spectra", r.force);
+    add.force(r.force);
     add.plot(r.plots);
     add("--palette", "colour|grey|dark", "colour",
         "of the figure; lines also differ in dashes. dark: light on a dark page, for screens",
@@ -102,7 +102,7 @@ void add_options(CLI::App& app, FigureRequest& r) {
     add.flag("--json", "print one JSON object and nothing else", r.json);
     add.integer("--threads", "N", "all", "threads to use; the numbers do not depend on it, except for cost",
                 r.threads, 1, 4096);
-    add.flag("--quiet", "print errors only (and the --json output)", r.quiet);
+    add.quiet(r.quiet);
 }
 
 }  // namespace spectra::cli

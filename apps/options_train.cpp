@@ -155,9 +155,9 @@ void add_output_options(CLI::App& app, TrainRequest& r) {
         });
     add.flag("--resume", "continue STEM.ckpt, or start at the first step if there is none", r.resume);
     add.plot(r.plot);
-    add.flag("--force", "replace results of other options, and files not written by spectra", r.force);
+    add.force(r.force);
     add.flag("--json", "print one JSON object", r.json);
-    add.flag("--quiet", "print errors only (and the --json output)", r.quiet);
+    add.quiet(r.quiet);
 }
 
 }  // namespace
@@ -203,9 +203,9 @@ void add_options(CLI::App& app, CostRequest& r) {
     output("--out", "STEM", "spectra-cost-NAME", "writes STEM.h5 and STEM.png",
            [&r](const auto&, const auto& text) { r.out = text; });
     output.plot(r.plot);
-    output.flag("--force", "replace results of other options, and files not written by spectra", r.force);
+    output.force(r.force);
     output.flag("--json", "print one JSON object", r.json);
-    output.flag("--quiet", "print errors only (and the --json output)", r.quiet);
+    output.quiet(r.quiet);
 }
 
 void add_options(CLI::App& app, EvaluateRequest& r) {
@@ -217,7 +217,7 @@ void add_options(CLI::App& app, EvaluateRequest& r) {
     run.integer("--threads", "N", "OMP_NUM_THREADS, or all cores", "threads on the CPU", r.threads, 1, 4096);
     const OptionGroup output(app, "Output");
     output.flag("--json", "print one JSON object", r.json);
-    output.flag("--quiet", "print errors only (and the --json output)", r.quiet);
+    output.quiet(r.quiet);
 }
 
 }  // namespace spectra::cli

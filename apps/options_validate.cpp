@@ -98,9 +98,9 @@ void add_output_options(CLI::App& app, ValidateRequest& r) {
     add("--out", "STEM", "spectra-validate-FILE", "writes STEM.h5 and STEM.png",
         [&r](const auto&, const auto& text) { r.out = text; });
     add.plot(r.plot);
-    add.flag("--force", "replace results of other options, and files not written by spectra", r.force);
+    add.force(r.force);
     add.flag("--json", "print one JSON object and nothing else", r.json);
-    add.flag("--quiet", "print errors only (and the --json output)", r.quiet);
+    add.quiet(r.quiet);
 }
 
 }  // namespace
