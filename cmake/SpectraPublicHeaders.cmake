@@ -113,6 +113,7 @@ set(SPECTRA_PUBLIC_TORCH_HEADERS
     jacobian/jacobian_law.hpp
     jacobian/script_module.hpp
     jacobian/torch.hpp
+    train/data_parallel.hpp
     train/learner.hpp
     train/measure.hpp
     train/models/connection.hpp

@@ -5,7 +5,7 @@
 run_packages=(cmake g++ ninja-build git
     libeigen3-dev libboost-math-dev libhdf5-dev libopenblas-dev liblapacke-dev zlib1g-dev
     librandom123-dev libfmt-dev nlohmann-json3-dev libcli11-dev gnuplot-nox)
-train_packages=(libtorch-dev)  # for the commands train, cost and validate
+train_packages=(libtorch-dev libgloo-dev)  # for the commands train, cost and validate
 test_packages=("${train_packages[@]}" libgtest-dev libbenchmark-dev python3-h5py python3-torch
     python3-dev python3-numpy pybind11-dev groff-base libopenmpi-dev openmpi-bin doxygen faketime)
 full_packages=(clang clangd clang-tidy libomp-dev mmdebstrap buildah lintian dpkg-dev python3-pip python3-setuptools

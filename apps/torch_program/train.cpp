@@ -44,7 +44,9 @@ int train_models(const study::TrainRequest& r, const study::Invocation& invocati
         print_json(r.seeds.size() <= 1 && !objects.empty() ? objects.front() : Json{{"runs", objects}});
     else if (reports.size() > 1 && !interrupted() && !r.quiet)
         print(train::seeds_line(reports));
-    return interrupted() ? static_cast<int>(was_interrupted) : status;
+    // By a signal to this process or, where several train together, to another.
+    const bool cut_short = !r.stop_after && !reports.empty() && !reports.back().result.finished;
+    return interrupted() || cut_short ? static_cast<int>(was_interrupted) : status;
 }
 
 }  // namespace

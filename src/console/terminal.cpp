@@ -76,8 +76,8 @@ std::string printable_page(std::string_view page) {
 void print_error(std::string_view message) {
     // Other processes report their own errors too: the first one may not exist (shells started by a launcher keep
     // its variables after it has ended).
-    const auto [rank, size] = parallel::launch();
-    const std::string who = speaks() ? "" : fmt::format("process {} of {}: ", rank + 1, size);
+    const auto launch = parallel::launch();
+    const std::string who = speaks() ? "" : fmt::format("process {} of {}: ", launch.rank + 1, launch.size);
     const std::string line = "spectra: " + who + one_line(message) + "\n";
     std::fwrite(line.data(), 1, line.size(), stderr);
 }

@@ -24,13 +24,16 @@ std::optional<int> number(const char* variable) {
 }
 
 struct Launcher {
-    const char *rank, *size;
+    const char *rank, *size, *local_rank;
+    const char* also;  ///< must be set too
 };
-// Open MPI's mpirun; MPICH's and Intel's; srun (a batch script itself is a step of one task).
+// torchrun, which may itself be started by the others; Open MPI's mpirun; MPICH's and Intel's; srun (a batch script
+// itself is a step of one task).
 constexpr std::array launchers = {
-    Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-    Launcher{"PMI_RANK", "PMI_SIZE"},
-    Launcher{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+    Launcher{"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR"},
+    Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", nullptr},
+    Launcher{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", nullptr},
+    Launcher{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", nullptr},
 };
 
 std::string tasks(int count) {
@@ -40,9 +43,10 @@ std::string tasks(int count) {
 }  // namespace
 
 Launch launch() {
-    for (const auto& [rank, size] : launchers) {
+    for (const auto& [rank, size, local_rank, also] : launchers) {
+        if (also != nullptr && std::getenv(also) == nullptr) continue;
         const auto own = number(rank), all = number(size);
-        if (own && all && *all > 1) return {*own, *all};
+        if (own && all && *all > 1) return {*own, *all, number(local_rank).value_or(0)};
     }
     return {};
 }

@@ -6,10 +6,11 @@
 
 namespace spectra::parallel {
 
-/// How this process was started, according to the environment (mpirun of Open MPI and MPICH, srun).
+/// How this process was started, according to the environment (torchrun, mpirun of Open MPI and MPICH, srun).
 struct Launch {
     int rank = 0;
     int size = 1;
+    int local_rank = 0;  ///< among the processes of this machine
 };
 Launch launch();
 

@@ -144,6 +144,8 @@ TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, Trai
     report.architecture = r.architecture.value_or(r.mixer ? *r.mixer + " mixers" : "gpt");
     report.model = model_words(options, data);
     report.device = device_words(options.device);
+    if (options.processes)
+        report.device = fmt::format("{} processes, each on {}", options.processes->size(), report.device);
     report.seed = seed;
     report.batch = options.batch;
     report.steps = options.steps;
@@ -151,6 +153,7 @@ TrainingReport train_one(const TrainRequest& r, const tasks::Dataset& data, Trai
     report.baselines = tasks::baselines(data);
     report.result = train::train(data, options, hooks);
     if (report.result.log.rows.empty()) return report;  // interrupted before there was anything to keep
+    if (!is_first(options.processes)) return report;
     observer.stage("writing");
     write_training_file(report, files.result);
     write_training_csv(report, stem + ".csv");
@@ -208,22 +211,28 @@ ModelConfig model_config(const TrainRequest& r) {
 
 bool train_models(const TrainRequest& r, const Invocation& invocation, Observer& observer,
                   const std::function<void(TrainedRun&&)>& trained) {
-    const auto options = train_options(r);
+    const auto processes = DataParallel::open();
+    auto options = train_options(r);
+    options.processes = processes.get();
+    if (processes && options.device.is_cuda()) options.device = processes->own_gpu();
     use_threads(r.threads, options.device);
     const std::vector<std::uint64_t> seeds = r.seeds.empty() ? std::vector<std::uint64_t>{42} : r.seeds;
     const auto stem = [&](std::uint64_t seed) {
         const auto whole = stem_of(r);
         return seeds.size() == 1 ? whole : fmt::format("{}-seed{}", whole, seed);
     };
-    for (const auto seed : seeds)
-        check_files(r, stem(seed) + ".ckpt", output_files(stem(seed), figures_of(r)), invocation.settings);
+    if (is_first(options.processes))
+        for (const auto seed : seeds)
+            check_files(r, stem(seed) + ".ckpt", output_files(stem(seed), figures_of(r)),
+                        invocation.settings);
     const auto data = dataset_of(r);
 
     for (const auto seed : seeds) {
-        if (observer.stopped()) break;
+        if (processes ? processes->any(observer.stopped()) : observer.stopped()) break;
         TrainedRun model;
         model.report = train_one(r, data, options, seed, stem(seed), invocation, observer);
         if (model.report.result.log.rows.empty()) return false;
+        if (!is_first(options.processes)) continue;
         model.files = {stem(seed) + ".ckpt", stem(seed) + ".h5", stem(seed) + ".csv"};
         try {
             if (const auto figures = output_files(stem(seed), figures_of(r)).figures; !figures.empty())

@@ -33,19 +33,32 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Draws batch `micro` of a step, which depends only on (seed, step, micro).
+/// Draws batch `micro` of a step, which depends only on (seed, step, micro), or this process's part of it.
 class Batches {
 public:
     Batches(const tasks::Dataset& data, const TrainOptions& options)
-        : data_(data), options_(options), all_(tensors_of(data, data.train, options.device)) {}
+        : data_(data), options_(options), all_(tensors_of(data, data.train, options.device)) {
+        const auto count = std::min(options.batch, data.train.count);
+        const int64_t rank = options.processes ? options.processes->rank() : 0;
+        const int64_t size = options.processes ? options.processes->size() : 1;
+        if (count < size)
+            throw std::invalid_argument(fmt::format(
+                "`batch`: {}, but {} processes were started; each needs at least one sequence", count, size));
+        count_ = count;
+        begin_ = rank * count / size;
+        end_ = (rank + 1) * count / size;
+    }
+
+    /// Of the sequences of a batch, how many are this process's.
+    double share() const { return static_cast<double>(end_ - begin_) / static_cast<double>(count_); }
 
     Batch draw(int64_t step, int64_t micro) const {
         const auto index = static_cast<std::uint32_t>(step * options_.accumulate + micro);
         random::Stream stream(options_.seed, random::Purpose::batch, 0, index);
-        const auto count = std::min(options_.batch, data_.train.count);
-        std::vector<int64_t> rows(static_cast<std::size_t>(count));
+        std::vector<int64_t> rows(static_cast<std::size_t>(count_));
         for (auto& row : rows)
             row = static_cast<int64_t>(stream.uniform() * static_cast<double>(data_.train.count));
+        rows = {rows.begin() + begin_, rows.begin() + end_};
         if (!all_.x.defined()) return windows(rows);
         const auto chosen = torch::tensor(rows).to(options_.device);
         return {all_.x.index_select(0, chosen), all_.y.index_select(0, chosen)};
@@ -67,6 +80,7 @@ private:
     const tasks::Dataset& data_;
     const TrainOptions& options_;
     Batch all_;
+    int64_t count_ = 0, begin_ = 0, end_ = 0;  ///< sequences of a batch, and which are ours
 };
 
 Optimiser::Named named_parameters(torch::nn::Module& module) {
@@ -146,6 +160,7 @@ public:
         evaluation_batch_ =
             evaluation_batch(data.steps, parameter_count(learner_->module()), options.device);
         if (options.resume) restore();
+        if (options.processes) agree();
     }
 
     TrainResult run() {
@@ -165,6 +180,11 @@ public:
             }
         } catch (const Stopped&) {
             if (log_.rows.empty()) return {};
+        } catch (const ProcessLost& error) {
+            if (since_ > 0) save();  // the step that was not finished has changed nothing
+            if (saved_step_ < 0) throw;
+            throw ProcessLost(fmt::format("{}; what was trained until step {} is in {}, and `resume` continues it",
+                                          error.what(), saved_step_, options_.checkpoint.string()));
         }
         if (since_ > 0 || options_.steps == 0) save();  // stopped between rows, or never trained
         auto r = result();
@@ -174,7 +194,27 @@ public:
     }
 
 private:
-    bool interrupted() const { return hooks_.interrupted && hooks_.interrupted(); }
+    /// Whether any process is to stop: all of them ask at the same places.
+    bool interrupted() const {
+        const bool here = hooks_.interrupted && hooks_.interrupted();
+        return options_.processes ? options_.processes->any(here) : here;
+    }
+
+    /// All processes begin with the first one's numbers, at the same step.
+    void agree() {
+        const torch::NoGradGuard no_grad;
+        auto steps = torch::zeros({options_.processes->size()}, torch::kDouble);
+        steps[options_.processes->rank()] = static_cast<double>(step_);
+        options_.processes->sum(steps);
+        if (!(steps == static_cast<double>(step_)).all().item<bool>())
+            throw std::runtime_error(fmt::format(
+                "{}: not all processes find the same checkpoint here; they need a folder that all of them see",
+                options_.checkpoint.string()));
+        for (const auto& item : learner_->module().named_parameters()) {
+            auto value = item.value().detach();
+            options_.processes->broadcast(value);
+        }
+    }
 
     /// The tick of an evaluation.
     Tick while_doing(std::string_view what) {
@@ -266,7 +306,7 @@ private:
         if (options_.accumulate == 1) {
             batch = batches_.draw(step_, 0);
             if (recording_is_due(batch)) record(batch);
-            if (const auto replayed = replay(batch)) return *replayed;
+            if (const auto replayed = replay(batch)) return taken(*replayed);
         }
         optimiser_->zero_grad();
         Tensor loss;
@@ -275,8 +315,30 @@ private:
             const auto task = backward(batch);
             loss = loss.defined() ? loss + task : task;
         }
-        const double norm = optimiser_->gather(options_.clip);
-        return {loss.item<double>() / static_cast<double>(options_.accumulate), norm};
+        const auto all = optimiser_->gathered();
+        return taken({all.gradient, loss.item<double>() / static_cast<double>(options_.accumulate),
+                      all.norm.item<double>()});
+    }
+
+    /// Gradients of this process's part of a batch, or of the batch.
+    struct Gradients {
+        Tensor gradient;
+        double loss, norm;
+    };
+
+    /// Gives the optimiser the gradients of the batch; returns loss and norm.
+    std::pair<double, double> taken(Gradients g) {
+        if (options_.processes) {
+            const torch::NoGradGuard no_grad;
+            g.gradient.mul_(batches_.share());
+            options_.processes->sum(g.gradient);
+            auto loss = torch::tensor(g.loss * batches_.share(), torch::kDouble);
+            options_.processes->sum(loss);
+            g.loss = loss.item<double>();
+            g.norm = g.gradient.norm().item<double>();
+        }
+        optimiser_->take(g.gradient, g.norm, options_.clip);
+        return {g.loss, g.norm};
     }
 
     /// The loss of a batch; its gradients are added to the parameters'.
@@ -323,8 +385,8 @@ private:
         if (done) recorded_ = std::move(recorded);
     }
 
-    /// gradients() by what was recorded; nothing where that cannot be done.
-    std::optional<std::pair<double, double>> replay(const Batch& batch) {
+    /// By what was recorded; nothing where that cannot be done.
+    std::optional<Gradients> replay(const Batch& batch) {
         if (!recorded_ || !batch.x.sizes().equals(recorded_->batch.x.sizes())) return {};
         recorded_->batch.x.copy_(batch.x);
         recorded_->batch.y.copy_(batch.y);
@@ -332,9 +394,8 @@ private:
         const auto summary = recorded_->summary.cpu();
         const auto* const numbers = summary.data_ptr<double>();
         if (numbers[2] != 0) return {};
-        optimiser_->take(recorded_->gradient, numbers[1], options_.clip);
         ++replayed_;
-        return std::pair{numbers[0], numbers[1]};
+        return Gradients{recorded_->gradient, numbers[0], numbers[1]};
     }
 
     void check(double loss, double norm, const Batch& batch) {
@@ -410,7 +471,7 @@ private:
     }
 
     void save() {
-        if (options_.checkpoint.empty()) return;
+        if (options_.checkpoint.empty() || !is_first(options_.processes)) return;
         const double began = clock();
         Checkpoint c;
         c.config = options_.description;

@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "tasks/baselines.hpp"
+#include "train/data_parallel.hpp"
 #include "train/learner.hpp"
 #include "train/optimiser.hpp"
-#include "tasks/baselines.hpp"
 #include "train/training_log.hpp"
 
 namespace spectra::train {
@@ -25,7 +26,7 @@ struct TrainOptions {
     OptimiserOptions optimiser;  ///< of all parameters
     int64_t steps = 2000;        ///< of the optimiser; 0: the model is evaluated and saved as it starts
     int64_t stop_after = 0;  ///< stop and save at this step, as an interruption would; 0: at the end
-    int64_t batch = 64;      ///< sequences
+    int64_t batch = 64;      ///< sequences, of all processes together
     int64_t accumulate = 1;  ///< batches whose gradients are averaged for one step
     double clip = 1.0;       ///< largest gradient norm; 0: any
     double gate_weight = 0.1;  ///< λ of the gates' regulariser
@@ -38,6 +39,7 @@ struct TrainOptions {
     /// Between two checkpoints, for at most a twentieth of the time: a kill loses no more training than that.
     double checkpoint_seconds = 60;
     bool resume = false;               ///< continue from the checkpoint
+    DataParallel* processes = nullptr;  ///< that train this model together; null: this one alone
     std::string description;  ///< what was asked for (JSON), kept in the checkpoint; a resumed run must match
 };
 
@@ -80,6 +82,8 @@ struct TrainHooks {
 /// Trains from the beginning or, with resume, from the checkpoint. On the CPU an interrupted run gives the
 /// same bits as an uninterrupted one, for the same number of threads. Interrupted before the first row of the log
 /// is complete, it writes nothing and returns an empty log.
+/// Several processes each take their share of every batch, and the first one writes checkpoints. Apart from rounding, the
+/// model is that of one process: which of them are interrupted, continued or read by another number is of no account.
 TrainResult train(const tasks::Dataset& data, const TrainOptions& options, const TrainHooks& hooks = {});
 
 /// Mean loss over a whole split, in batches. `tick` counts sequences.
