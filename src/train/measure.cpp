@@ -55,13 +55,13 @@ private:
     std::vector<Tensor> wanted_;
 };
 
-Tensor embedded(Transformer& model, const Tensor& input) {
+Transformer::Start start_of(Transformer& model, const Tensor& input) {
     if (input.dim() < 2 || input.size(0) != 1)
         throw std::invalid_argument(
             fmt::format("measuring requires one sequence, (1, tokens, …); got {}", input.size(0)));
     const torch::NoGradGuard no_grad;
     const auto like = model.parameters().front();
-    return model.embed(input.is_floating_point() ? input.to(like.options()) : input.to(like.device()));
+    return model.start(input.is_floating_point() ? input.to(like.options()) : input.to(like.device()));
 }
 
 int64_t token_of(const Tensor& state, int64_t token) {
@@ -321,6 +321,18 @@ layouts::Connection connection_of(const Seen& seen, std::string name, const Conn
     return out;
 }
 
+/// The norm between two cycles at one token: a skip by the mean of its derivatives, on every stream, and the rest, which
+/// takes the directions of the state and of its mean away.
+Seen seen_norm(const Transformer& model, const Tensor& state, int64_t n, const jacobian::JacobianOptions& options) {
+    Seen out;
+    out.jacobian = on_host(
+        jacobian::exact_jacobian([&](const Tensor& rows) { return model.normalised(rows); }, state, options));
+    const auto size = out.jacobian.size(0);
+    out.matrix = identity(n) * (out.jacobian.trace() / static_cast<double>(size));
+    out.frozen = torch::kron(out.matrix, identity(size / n));
+    return out;
+}
+
 /// The beginning of a sublayer's keys.
 std::string key_of(const ModelConfig& config, std::size_t layer, int sublayer) {
     ConnectionConfig c;
@@ -331,9 +343,9 @@ std::string key_of(const ModelConfig& config, std::size_t layer, int sublayer) {
 }
 
 /// Sublayer by sublayer, without recomputation, so that it can be differentiated any number of times.
-Tensor last_state(Transformer& model, const Tensor& states) {
+Tensor last_state(Transformer& model, const Tensor& states, const Tensor& added) {
     auto last = states;
-    model.walk(states, [&](Connection&, const Tensor&, const Tensor& after) { last = after; });
+    model.walk({states, added}, [&](Connection&, const Tensor&, const Tensor& after) { last = after; });
     return last;
 }
 
@@ -359,7 +371,8 @@ layouts::Measurement measure(Transformer& model, const Tensor& input, const Meas
             "whole, with `token` all");
     const Widened widened(model, options.double_precision);
     const WithoutParameters fixed(model);
-    const auto start = embedded(model, input);
+    const auto from = start_of(model, input);
+    const auto& start = from.state;
     const auto t = token_of(start, options.token);
     const auto& config = model.config();
 
@@ -372,22 +385,33 @@ layouts::Measurement measure(Transformer& model, const Tensor& input, const Meas
 
     auto product = identity(config.channels);
     auto before = start;
-    for (int64_t cycle = 0; cycle < config.cycles; ++cycle)
+    const auto add = [&](const Seen& seen, layouts::Connection connection, int weights) {
+        out.stack.connections.push_back(std::move(connection));
+        out.branches.push_back(branch_of(seen, out.stack.connections.back()));
+        out.branches.back().weights = weights;
+        product = torch::matmul(seen.jacobian, product);
+    };
+    for (int64_t cycle = 0; cycle < config.cycles; ++cycle) {
+        if (cycle > 0 && from.added.defined()) {
+            const auto seen = seen_norm(model, before[0][t], n, options.jacobian);
+            layouts::Connection norm;
+            norm.name = "core.transformer.ln_f";
+            norm.mixer = to_eigen(seen.matrix);
+            add(seen, std::move(norm), 2 * static_cast<int>(config.layers));
+        }
+        if (cycle > 0) before = model.next_cycle(before, from);
         for (std::size_t layer = 0; layer < model.blocks().size(); ++layer)
             for (const int sublayer : {0, 1}) {
                 auto& block = *model.blocks()[layer];
-                auto& connection = block.connection(sublayer);
                 Sublayer parts(block, sublayer, before, t, options.jacobian);
                 const auto seen = parts.seen();
-                out.stack.connections.push_back(
-                    connection_of(seen, key_of(config, layer, sublayer), connection));
-                out.branches.push_back(branch_of(seen, out.stack.connections.back()));
-                out.branches.back().weights = 2 * static_cast<int>(layer) + sublayer;
-                product = torch::matmul(seen.jacobian, product);
+                add(seen, connection_of(seen, key_of(config, layer, sublayer), block.connection(sublayer)),
+                    2 * static_cast<int>(layer) + sublayer);
                 before = parts.next().clone();
             }
+    }
 
-    const SequenceFunction whole = [&](const Tensor& states) { return last_state(model, states); };
+    const SequenceFunction whole = [&](const Tensor& states) { return last_state(model, states, from.added); };
     out.product_defect = defect_on_rows(whole, start, t, product, options);
     const double rounding = start.scalar_type() == torch::kDouble ? 1e-10 : 1e-4;
     if (!(out.product_defect <= rounding)) {
@@ -402,8 +426,8 @@ layouts::Measurement measure(Transformer& model, const Tensor& input, const Meas
 jacobian::JacobianLaw measure_sequence(Transformer& model, const Tensor& input, const MeasureOptions& options) {
     const Widened widened(model, options.double_precision);
     const WithoutParameters fixed(model);
-    const auto start = embedded(model, input);
-    return jacobian_law([&](const Tensor& states) { return last_state(model, states); }, start[0],
+    const auto from = start_of(model, input);
+    return jacobian_law([&](const Tensor& states) { return last_state(model, states, from.added); }, from.state[0],
                         options.jacobian);
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "train/batches.hpp"
 #include "train/learner.hpp"
 #include "train/optimiser.hpp"
 #include "tasks/baselines.hpp"
@@ -82,14 +83,13 @@ struct TrainHooks {
 /// is complete, it writes nothing and returns an empty log.
 TrainResult train(const tasks::Dataset& data, const TrainOptions& options, const TrainHooks& hooks = {});
 
-/// Mean loss over a whole split, in batches. `tick` counts sequences.
+/// Means over a whole split, in batches. `tick` counts sequences.
+Learner::Judged judge(Learner& learner, const Batch& split, int64_t batch, const Tick& tick = {});
+/// Its loss only.
 double evaluate(Learner& learner, const Batch& split, int64_t batch, const Tick& tick = {});
 
 /// Sequences per batch of an evaluation, whatever the batch of training: enough to keep the device busy, few enough
 /// that a batch takes about a second and little memory.
 int64_t evaluation_batch(int64_t positions, int64_t parameters, torch::Device device);
-
-/// A split as tensors on a device (except the training stream of text, from which batches are drawn).
-Batch tensors_of(const tasks::Dataset& data, const tasks::Split& split, torch::Device device);
 
 }  // namespace spectra::train
