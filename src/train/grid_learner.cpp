@@ -124,7 +124,7 @@ public:
 
     std::vector<std::pair<std::string, double>> measures(const Batch& validation, const Tick& tick) override {
         const torch::NoGradGuard no_grad;
-        constexpr int64_t at_once = 64;
+        const int64_t at_once = validation.x.is_cuda() ? 256 : 32;
         constexpr int samples = 100;
         constexpr std::array ks{1, 2, 5, 10, 100};
         const auto count = validation.x.size(0);

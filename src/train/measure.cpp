@@ -321,16 +321,14 @@ layouts::Connection connection_of(const Seen& seen, std::string name, const Conn
     return out;
 }
 
-/// The norm between two cycles at one token: a skip by the mean of its derivatives, on every stream, and the rest, which
-/// takes the directions of the state and of its mean away.
-Seen seen_norm(const Transformer& model, const Tensor& state, int64_t n, const jacobian::JacobianOptions& options) {
-    Seen out;
-    out.jacobian = on_host(
-        jacobian::exact_jacobian([&](const Tensor& rows) { return model.normalised(rows); }, state, options));
-    const auto size = out.jacobian.size(0);
-    out.matrix = identity(n) * (out.jacobian.trace() / static_cast<double>(size));
-    out.frozen = torch::kron(out.matrix, identity(size / n));
-    return out;
+/// A connection with the norm N before it, of which s = tr N/C: Y N, with s A and s pre. The rest of N takes the directions
+/// of the state and of its mean away.
+void put_norm_before(Seen& seen, const Tensor& norm) {
+    const auto scale = norm.trace() / static_cast<double>(norm.size(0));
+    seen.jacobian = torch::matmul(seen.jacobian, norm);
+    seen.matrix = scale * seen.matrix;
+    if (seen.pre.defined()) seen.pre = scale * seen.pre;
+    seen.frozen = scale * seen.frozen;
 }
 
 /// The beginning of a sublayer's keys.
@@ -385,28 +383,24 @@ layouts::Measurement measure(Transformer& model, const Tensor& input, const Meas
 
     auto product = identity(config.channels);
     auto before = start;
-    const auto add = [&](const Seen& seen, layouts::Connection connection, int weights) {
-        out.stack.connections.push_back(std::move(connection));
-        out.branches.push_back(branch_of(seen, out.stack.connections.back()));
-        out.branches.back().weights = weights;
-        product = torch::matmul(seen.jacobian, product);
-    };
     for (int64_t cycle = 0; cycle < config.cycles; ++cycle) {
-        if (cycle > 0 && from.added.defined()) {
-            const auto seen = seen_norm(model, before[0][t], n, options.jacobian);
-            layouts::Connection norm;
-            norm.name = "core.transformer.ln_f";
-            norm.mixer = to_eigen(seen.matrix);
-            add(seen, std::move(norm), 2 * static_cast<int>(config.layers));
-        }
+        Tensor norm;  // before a further cycle
+        if (cycle > 0 && from.added.defined())
+            norm = on_host(jacobian::exact_jacobian([&](const Tensor& rows) { return model.normalised(rows); },
+                                                    before[0][t], options.jacobian));
         if (cycle > 0) before = model.next_cycle(before, from);
         for (std::size_t layer = 0; layer < model.blocks().size(); ++layer)
             for (const int sublayer : {0, 1}) {
                 auto& block = *model.blocks()[layer];
+                auto& connection = block.connection(sublayer);
                 Sublayer parts(block, sublayer, before, t, options.jacobian);
-                const auto seen = parts.seen();
-                add(seen, connection_of(seen, key_of(config, layer, sublayer), block.connection(sublayer)),
-                    2 * static_cast<int>(layer) + sublayer);
+                auto seen = parts.seen();
+                if (norm.defined()) put_norm_before(seen, std::exchange(norm, Tensor{}));
+                out.stack.connections.push_back(
+                    connection_of(seen, key_of(config, layer, sublayer), connection));
+                out.branches.push_back(branch_of(seen, out.stack.connections.back()));
+                out.branches.back().weights = 2 * static_cast<int>(layer) + sublayer;
+                product = torch::matmul(seen.jacobian, product);
                 before = parts.next().clone();
             }
     }

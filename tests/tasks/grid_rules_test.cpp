@@ -79,7 +79,7 @@ std::map<Place, int> labels(const Cells& cells, bool coloured) {
     for (bool changed = true; changed;) {
         changed = false;
         for (auto& [place, number] : label)
-            for (const Place d : {Place{0, 1}, {1, 0}, {0, -1}, {-1, 0}})
+            for (const auto& d : {Place{0, 1}, Place{1, 0}, Place{0, -1}, Place{-1, 0}})
                 if (const auto other = label.find({place.first + d.first, place.second + d.second});
                     other != label.end() && other->second < number) {
                     number = other->second;
@@ -140,7 +140,7 @@ TEST(GridRules, DoWhatTheySay) {
             }
         }
         // Else copying with other colours would do.
-        if (difficulty > 1) EXPECT_GT(changed, difficulty == 4 ? inputs / 3 : 9 * inputs / 10);
+        EXPECT_GE(changed, difficulty == 1 ? 0 : difficulty == 4 ? inputs / 3 : 9 * inputs / 10);
     }
 }
 

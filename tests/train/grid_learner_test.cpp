@@ -84,9 +84,12 @@ TEST(DeepSupervision, IsThatOfEveryPlaceByItself) {
     const auto learner = make_grid_learner(data, small(), 0.0);
     auto& model = dynamic_cast<TinyRecursive&>(*learner->transformer());
     {
-        const torch::NoGradGuard no_grad;  // so that some halt, at different steps
+        const torch::NoGradGuard no_grad;  // so that some halt early and others do not
+        const auto x = tensors_of(data, data.train, torch::kCPU).x;
+        auto bias = model.named_parameters()["halt.bias"];
         model.named_parameters()["halt.weight"].normal_(0, 1);
-        model.named_parameters()["halt.bias"].zero_();
+        bias.zero_();
+        bias.fill_(-model.step(x, model.first_states(x)).halt.median().item<float>());
     }
     auto config = small();
     const Batches batches(data, 6, 9, torch::kCPU, &config);
@@ -199,6 +202,26 @@ TrainOptions run_of(int64_t steps) {
     o.optimiser.sign_rate = 10;
     o.description = "trm";
     return o;
+}
+
+// At the easiest difficulty a small model soon has more cells right than a copy of the input.
+TEST(GridLearner, BeatsTrivialPredictors) {
+    const auto data = grids(2000);
+    auto run = run_of(70);
+    run.model.cycles = run.model.answer_cycles = run.model.puzzle_tokens = 1;
+    run.model.supervision_steps = 2;
+    run.model.channels = 32;
+    run.model.streams = 2;
+    run.batch = 16;
+    run.schedule.peak = 1e-2;
+    run.schedule.floor = 1e-3;
+    run.optimiser.sign_rate = 1;
+    const auto result = train(data, run);
+    const std::map<std::string, double> measures(result.measures.begin(), result.measures.end());
+    const auto trivial = tasks::baselines(data);
+    EXPECT_GT(measures.at("cell_accuracy"), *trivial.copy_cells);
+    EXPECT_GT(measures.at("cell_accuracy"), *trivial.frequent_cells);
+    EXPECT_LT(result.final_val_loss, *trivial.unigram);
 }
 
 // Stopped between rows of the log: states, puzzles and halting go on where they were.

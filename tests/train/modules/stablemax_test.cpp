@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "modules/checks.hpp"
+#include "train/modules/checks.hpp"
 
 namespace spectra::train {
 namespace {
