@@ -119,6 +119,7 @@ set(SPECTRA_PUBLIC_TORCH_HEADERS
     jacobian/torch.hpp
     train/batches.hpp
     train/learner.hpp
+    train/make_learner.hpp
     train/measure.hpp
     train/models/connection.hpp
     train/models/reflection.hpp

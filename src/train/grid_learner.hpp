@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tasks/dataset.hpp"
 #include "train/learner.hpp"
 #include "train/models/tiny_recursive.hpp"
 

@@ -4,15 +4,11 @@
 /// A model and the loss that its task defines.
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "train/models/reflection.hpp"
 #include "train/models/transformer.hpp"
-#include "tasks/dataset.hpp"
 #include "jacobian/torch.hpp"
 
 namespace spectra::train {
@@ -68,9 +64,5 @@ public:
     virtual std::vector<std::pair<std::string, double>> measures(const Batch& validation,
                                                                  const Tick& tick = {}) = 0;
 };
-
-/// The model that a task and a configuration ask for. The reflection task has models of its own (ddl, jpmhc,
-/// edelta), and trm learns grids only; every other is a Transformer. gate_weight: λ of the gates' regulariser, summed over sublayers.
-std::unique_ptr<Learner> make_learner(const tasks::Dataset& data, const ModelConfig& config, double gate_weight);
 
 }  // namespace spectra::train

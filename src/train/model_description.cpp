@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "tasks/tasks.hpp"
 #include "train/host_threads.hpp"
+#include "train/make_learner.hpp"
 #include "train/modules/gate_regulariser.hpp"
 
 #include <fmt/format.h>

@@ -17,6 +17,7 @@
 #include "train/batches.hpp"
 #include "train/checkpoint_file.hpp"
 #include "train/diagnostics.hpp"
+#include "train/make_learner.hpp"
 #include "train/model_description.hpp"
 #include "train/modules/recording.hpp"
 #include "train/step_graph.hpp"
@@ -489,7 +490,8 @@ private:
         }
         r.best_val_loss = std::isnan(r.final_val_loss) ? best_ : std::min(best_, r.final_val_loss);
         r.parameters = parameter_count(learner_->module());
-        if (auto* const model = learner_->transformer()) r.core_parameters = core_parameter_count(*model);
+        if (auto* const model = learner_->transformer(); model != nullptr && data_.puzzles == 0)
+            r.core_parameters = core_parameter_count(*model);
         r.log = log_;
         r.steps_per_second = steps_per_second();
         r.replayed_steps = replayed_;

@@ -11,6 +11,7 @@
 #include "tasks/grid_rules.hpp"
 #include "tasks/tasks.hpp"
 #include "train/batches.hpp"
+#include "train/make_learner.hpp"
 #include "train/modules/stablemax.hpp"
 #include "train/trainer.hpp"
 

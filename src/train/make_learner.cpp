@@ -1,8 +1,9 @@
-#include "train/learner.hpp"
+#include "train/make_learner.hpp"
 
 #include <cmath>
 
 #include "train/grid_learner.hpp"
+#include "train/models/reflection.hpp"
 
 namespace spectra::train {
 
