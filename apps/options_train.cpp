@@ -21,10 +21,14 @@ void add_model_details(const OptionGroup& add, TrainRequest& r) {
     add.integer("--layers", "L", "the matched set's", "blocks of attention and MLP", r.layers, 1, 10000);
     add.integer("--cycles", "K", "recursive, trm: 6; else 1",
                 "number of times the blocks are applied, with shared weights", r.cycles, 1, 10000);
-    add.integer("--answer-cycles", "T", "3", "trm: updates of the answer per supervision step", r.answer_cycles, 1, 1000);
-    add.integer("--supervision", "N", "16", "trm: most supervision steps of a grid", r.supervision_steps, 1, 1000);
-    add.number("--halt-exploration", "ε", "0.1", "trm: probability of a least number of steps", r.halt_exploration);
-    add.integer("--puzzle-tokens", "P", "16", "trm: tokens of a puzzle's embedding", r.puzzle_tokens, 1, 1024);
+    add.integer("--answer-cycles", "T", "3", "trm: updates of the answer per supervision step",
+                r.answer_cycles, 1, 1000);
+    add.integer("--supervision-steps", "N", "16", "trm: most supervision steps of a grid",
+                r.supervision_steps, 1, 1000);
+    add.number("--halt-exploration", "ε", "0.1", "trm: probability of a least number of steps",
+               r.halt_exploration);
+    add.integer("--puzzle-tokens", "P", "16", "trm: tokens of a puzzle's embedding", r.puzzle_tokens, 1,
+                1024);
     add.integer("--heads", "H", "4", "attention heads", r.heads, 1, 1024);
     add("--positions", "learned|rotary", "learned", "positional encoding",
         [&r](const auto& name, const auto& text) {
@@ -78,8 +82,8 @@ void add_model_details(const OptionGroup& add, TrainRequest& r) {
 void add_model_options(CLI::App& app, TrainRequest& r) {
     const OptionGroup add(app, "Model");
     add.choice("--architecture", "gpt",
-               fmt::format("one of the papers' models: {}", fmt::join(architecture_choices(), ", ")), r.architecture,
-               architecture_choices());
+               fmt::format("one of the papers' models: {}", fmt::join(architecture_choices(), ", ")),
+               r.architecture, architecture_choices());
     add.choice(
         "--mixer", "",
         fmt::format(
@@ -101,7 +105,8 @@ void add_data_options(CLI::App& app, TrainRequest& r) {
         [&r](const auto& name, const auto& text) { r.data_seed = to_seed(name, text); });
     add("--text", "FILE", "", "text: the file to learn", [&r](const auto&, const auto& text) { r.text = text; });
     add.integer("--context", "T", "64", "text: tokens per sequence", r.context, 1, 1 << 20);
-    add.integer("--difficulty", "D", "1", "grid: recolour, turn, fall, fill or largest object", r.difficulty, 1, 5);
+    add.integer("--difficulty", "D", "1", "grid: recolour, turn, fall, fill or largest object", r.difficulty,
+                1, 5);
     add("--grids", "PATH", "", "arc: a JSON file of puzzles, or a folder of them",
         [&r](const auto&, const auto& text) { r.grids = text; });
     add.integer("--vocabulary", "N", "0: bytes",
@@ -184,7 +189,8 @@ void add_options(CLI::App& app, CostRequest& r) {
     list("--architecture", fmt::format("models of the papers: {}", fmt::join(architecture_choices(), ", ")),
          r.architectures, architecture_choices());
     list("--mixer",
-         fmt::format("plain stacks of hyper-connections with these mixers: {}", fmt::join(mixer_choices(), ", ")),
+         fmt::format("plain stacks of hyper-connections with these mixers: {}",
+                     fmt::join(mixer_choices(), ", ")),
          r.mixers, mixer_choices());
     list("--modules", "connections alone, with the parameters of JPmHC's table 8", r.modules,
          std::vector<std::string>{"sinkhorn", "cayley", "grassmann", "permutation"});

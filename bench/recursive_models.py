@@ -5,7 +5,7 @@
                               [--difficulty 1] [--seeds 42,123,456] [--mixers cayley,…] [-- OPTION…]
     bench/recursive_models.py --table FOLDER
 
-SPECTRA is the program. With --seconds a short trial of all variants at once measures how fast they are, and the number
+SPECTRA is the program. With --seconds a short trial of all variants measures how fast they are, and the number
 of steps is what fits. FOLDER gets MIXER-SEED.json, .h5, .csv and .ckpt, and results.json with all objects; a run that
 is there is not repeated. Options after -- go to `spectra train`.
 """
@@ -22,9 +22,9 @@ import time
 MIXERS = {"cayley": [], "bistochastic": [], "grassmann": [], "permutation": ["--permutations", "6"]}
 # Width and depths: a table 10 in small.
 MODELS = {
-    "cuda": ["--channels", "256", "--heads", "4", "--cycles", "3", "--answer-cycles", "2", "--supervision", "8",
+    "cuda": ["--channels", "256", "--heads", "4", "--cycles", "3", "--answer-cycles", "2", "--supervision-steps", "8",
              "--puzzle-tokens", "4", "--batch", "64", "--validation-samples", "128"],
-    "cpu": ["--channels", "64", "--heads", "2", "--cycles", "2", "--answer-cycles", "2", "--supervision", "4",
+    "cpu": ["--channels", "64", "--heads", "2", "--cycles", "2", "--answer-cycles", "2", "--supervision-steps", "4",
             "--puzzle-tokens", "2", "--batch", "16", "--validation-samples", "128"],
 }
 COLUMNS = [("final_val_loss", "loss"), ("cell_accuracy", "cells"), ("exact_accuracy", "exact"), ("pass_at_1", "pass@1"),
@@ -52,15 +52,15 @@ def train(a, mixer, seed, steps, stem):
 
 
 def fitting_steps(a, folder):
-    """How many steps of every run fit into a.seconds, from a trial of all variants at once."""
+    """How many steps of every run fit into a.seconds, from a trial of all variants."""
     began = time.time()
-    with concurrent.futures.ThreadPoolExecutor(len(a.mixers)) as pool:
+    at_once = min(a.jobs, len(a.mixers))
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         rates = pool.map(lambda m: train(a, m, 1, 60, os.path.join(folder, f"trial-{m}"))["steps_per_second"], a.mixers)
-        slowest = min(rates) / (1.0 if a.jobs >= len(a.mixers) else len(a.mixers) / a.jobs)
-    # Runs in groups of a.jobs share the device as the trial did; the rest is for starts and evaluations.
-    runs = len(a.mixers) * len(a.seeds)
+        throughput = min(rates) * at_once
+    # A quarter is for starts and evaluations.
     left = 0.75 * (a.seconds - (time.time() - began))
-    steps = int(left * slowest * len(a.mixers) / runs)
+    steps = int(left * throughput / (len(a.mixers) * len(a.seeds)))
     return max(100, steps // 100 * 100)
 
 

@@ -14,15 +14,16 @@ namespace spectra::study {
 
 const std::vector<std::string>& architecture_choices() {
     static const std::vector<std::string> names{
-        "gpt",           "post-ln",       "ddl", "delta", "mhc", "mhc-lite", "jpmhc",   "edelta",
-        "edelta-cayley", "edelta-stream", "shc", "hc",    "mgt", "mgt-mhc",  "mgt-ddl", "recursive", "trm"};
+        "gpt",   "post-ln", "ddl",           "delta",         "mhc", "mhc-lite",
+        "jpmhc", "edelta",  "edelta-cayley", "edelta-stream", "shc", "hc",
+        "mgt",   "mgt-mhc", "mgt-ddl",       "recursive",     "trm"};
     return names;
 }
 
 const std::vector<std::string>& mixer_choices() {
     static const std::vector<std::string> names{
-        "identity",    "hyper",         "bistochastic",    "permutation", "cayley", "orthogonal", "rotation",
-        "householder", "cayley-hybrid", "spectral-sphere", "grassmann"};
+        "identity", "hyper",       "bistochastic",  "permutation",     "cayley",   "orthogonal",
+        "rotation", "householder", "cayley-hybrid", "spectral-sphere", "grassmann"};
     return names;
 }
 
@@ -53,7 +54,8 @@ void check_applies(const TrainRequest& r, const std::string& command) {
     only(r.temperature.has_value(), "`temperature`", {"mhc", "mhc-lite", "jpmhc"},
          {"bistochastic", "permutation"});
     only(r.answer_cycles || r.supervision_steps || r.puzzle_tokens || r.halt_exploration || r.puzzle_rate,
-         "`answer_cycles`, `supervision_steps`, `halt_exploration`, `puzzle_tokens` or `puzzle_rate`", {"trm"});
+         "`answer_cycles`, `supervision_steps`, `halt_exploration`, `puzzle_tokens` or `puzzle_lr`",
+         {"trm"});
     only(r.permutations.has_value(), "`permutations`", {"mhc-lite"}, {"permutation"});
     if (r.permutation_basis && !r.permutations)
         throw std::invalid_argument(command + ": `permutation_basis` requires `permutations` K");

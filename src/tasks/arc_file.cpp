@@ -40,7 +40,8 @@ Grid grid_of(const Json& json, const std::string& where) {
             refuse(here, fmt::format("{} columns; the first has {}", row.size(), grid.columns));
         for (const auto& cell : row) {
             if (!cell.is_number_integer() || cell < 0 || cell >= colours)
-                refuse(here, fmt::format("{}; must be a colour, 0 to {}", in_quotes(cell.dump()), colours - 1));
+                refuse(here,
+                       fmt::format("{}; must be a colour, 0 to {}", in_quotes(cell.dump()), colours - 1));
             grid.cells.push_back(cell.get<std::uint8_t>());
         }
     }
@@ -55,7 +56,8 @@ const Json& member(const Json& object, const char* name, const std::string& wher
 }
 
 /// `solutions`: outputs of pairs that have none; or null.
-std::vector<GridPair> pairs_of(const Json& puzzle, const char* kind, const std::string& where, const Json* solutions) {
+std::vector<GridPair> pairs_of(const Json& puzzle, const char* kind, const std::string& where,
+                               const Json* solutions) {
     const auto& list = member(puzzle, kind, where);
     if (!list.is_array() || list.empty())
         refuse(where, fmt::format("\"{}\" must be an array of at least one pair", kind));
@@ -65,7 +67,8 @@ std::vector<GridPair> pairs_of(const Json& puzzle, const char* kind, const std::
         GridPair pair;
         pair.input = grid_of(member(list[k], "input", here), here + ", input");
         if (!list[k].contains("output") && solutions != nullptr) {
-            if (!solutions->is_array() || solutions->size() <= k) refuse(here, "has no output, and no solution");
+            if (!solutions->is_array() || solutions->size() <= k)
+                refuse(here, "has no output, and no solution");
             pair.output = grid_of((*solutions)[k], here + ", solution");
         } else {
             pair.output = grid_of(member(list[k], "output", here), here + ", output");
@@ -75,7 +78,8 @@ std::vector<GridPair> pairs_of(const Json& puzzle, const char* kind, const std::
     return pairs;
 }
 
-Puzzle puzzle_of(const Json& json, std::string name, const std::string& where, const Json* solutions = nullptr) {
+Puzzle puzzle_of(const Json& json, std::string name, const std::string& where,
+                 const Json* solutions = nullptr) {
     auto train = pairs_of(json, "train", where, nullptr);
     auto test = pairs_of(json, "test", where, solutions);
     return {std::move(name), std::move(train), std::move(test)};
@@ -101,13 +105,15 @@ std::optional<Json> solutions_of(const std::filesystem::path& path) {
 std::vector<Puzzle> puzzles_of_file(const std::filesystem::path& path) {
     const auto json = json_of(path);
     const auto where = path.string();
-    if (json.contains("train") || json.contains("test")) return {puzzle_of(json, path.stem().string(), where)};
+    if (json.contains("train") || json.contains("test"))
+        return {puzzle_of(json, path.stem().string(), where)};
     const auto solutions = solutions_of(path);
     std::vector<Puzzle> puzzles;
     for (const auto& [name, puzzle] : json.items()) {
         const Json* of_this = nullptr;
         if (solutions && solutions->contains(name)) of_this = &(*solutions)[name];
-        puzzles.push_back(puzzle_of(puzzle, name, fmt::format("{}: puzzle {}", where, in_quotes(name)), of_this));
+        puzzles.push_back(
+            puzzle_of(puzzle, name, fmt::format("{}: puzzle {}", where, in_quotes(name)), of_this));
     }
     return puzzles;
 }
@@ -124,11 +130,13 @@ std::vector<Puzzle> read_puzzles(const std::filesystem::path& path) {
             if (files.size() > most) refuse(path.string(), fmt::format("more than {} files", most));
         }
         std::sort(files.begin(), files.end());
-        for (const auto& file : files) puzzles.push_back(puzzle_of(json_of(file), file.stem().string(), file.string()));
+        for (const auto& file : files)
+            puzzles.push_back(puzzle_of(json_of(file), file.stem().string(), file.string()));
     } else {
         puzzles = puzzles_of_file(path);
     }
-    if (puzzles.empty()) refuse(path.string(), "has no puzzles; must be a puzzle, puzzles by name, or a folder of *.json");
+    if (puzzles.empty())
+        refuse(path.string(), "has no puzzles; must be a puzzle, puzzles by name, or a folder of *.json");
     return puzzles;
 }
 
@@ -137,13 +145,15 @@ std::string puzzle_text(const Puzzle& puzzle) {
         auto out = Json::array();
         for (std::int64_t row = 0; row < grid.rows; ++row) {
             out.push_back(Json::array());
-            for (std::int64_t column = 0; column < grid.columns; ++column) out.back().push_back(grid.at(row, column));
+            for (std::int64_t column = 0; column < grid.columns; ++column)
+                out.back().push_back(grid.at(row, column));
         }
         return out;
     };
     const auto list = [&](const std::vector<GridPair>& pairs) {
         auto out = Json::array();
-        for (const auto& pair : pairs) out.push_back({{"input", rows(pair.input)}, {"output", rows(pair.output)}});
+        for (const auto& pair : pairs)
+            out.push_back({{"input", rows(pair.input)}, {"output", rows(pair.output)}});
         return out;
     };
     return Json{{"train", list(puzzle.train)}, {"test", list(puzzle.test)}}.dump();

@@ -83,7 +83,8 @@ void add_tokens(const Dataset& data, Baselines& result) {
 }
 
 /// Of predictions: the share of scored cells that are right, and whether all are.
-std::pair<double, bool> accuracy(std::span<const std::int64_t> targets, std::span<const std::int64_t> predicted) {
+std::pair<double, bool> accuracy(std::span<const std::int64_t> targets,
+                                 std::span<const std::int64_t> predicted) {
     double scored = 0, right = 0;
     for (std::size_t k = 0; k < targets.size(); ++k) {
         if (targets[k] == not_scored) continue;
@@ -97,7 +98,8 @@ void add_grids(const Dataset& data, Baselines& result) {
     std::vector<double> counts(static_cast<std::size_t>(data.dimension));
     count(data.train.tokens_y, counts);
     const auto steps = static_cast<std::size_t>(data.steps);
-    const std::vector<std::int64_t> frequent(steps, std::max_element(counts.begin(), counts.end()) - counts.begin());
+    const std::vector<std::int64_t> frequent(steps,
+                                             std::max_element(counts.begin(), counts.end()) - counts.begin());
     double copied = 0, exact = 0, same = 0;
     for (std::size_t at = 0; at < data.validation.tokens_y.size(); at += steps) {
         const auto targets = std::span(data.validation.tokens_y).subspan(at, steps);

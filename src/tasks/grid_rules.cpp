@@ -64,8 +64,10 @@ std::vector<Cell> region(const Grid& g, Cell from, Wanted wanted) {
     seen.at(from.first, from.second) = 1;
     for (std::size_t k = 0; k < found.size(); ++k) {
         const auto [row, column] = found[k];
-        for (const auto& [r, c] : {Cell{row - 1, column}, {row + 1, column}, {row, column - 1}, {row, column + 1}}) {
-            if (r < 0 || r >= g.rows || c < 0 || c >= g.columns || seen.at(r, c) != 0 || !wanted(g.at(r, c))) continue;
+        for (const auto& [r, c] :
+             {Cell{row - 1, column}, {row + 1, column}, {row, column - 1}, {row, column + 1}}) {
+            if (r < 0 || r >= g.rows || c < 0 || c >= g.columns || seen.at(r, c) != 0 || !wanted(g.at(r, c)))
+                continue;
             seen.at(r, c) = 1;
             found.emplace_back(r, c);
         }
@@ -99,7 +101,8 @@ std::vector<std::vector<Cell>> objects(const Grid& g) {
             all.push_back(region(g, {row, column}, coloured));
             for (const auto& [r, c] : all.back()) seen.at(r, c) = 1;
         }
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
     return all;
 }
 
@@ -183,7 +186,8 @@ Grid drawn_input(int difficulty, random::Stream& stream) {
 std::vector<Puzzle> generated_puzzles(int difficulty, std::uint64_t seed, int puzzles, std::int64_t train,
                                       std::int64_t test) {
     if (difficulty < 1 || difficulty > difficulties)
-        throw std::invalid_argument(fmt::format("`difficulty` {}: must be 1 to {}", difficulty, difficulties));
+        throw std::invalid_argument(
+            fmt::format("`difficulty` {}: must be 1 to {}", difficulty, difficulties));
     std::vector<Puzzle> all;
     for (int k = 0; k < puzzles; ++k) {
         const auto number = static_cast<std::uint32_t>(k);
@@ -209,8 +213,9 @@ std::vector<Puzzle> generated_puzzles(int difficulty, std::uint64_t seed, int pu
 Dataset make_grid(const TaskOptions& options) {
     constexpr int puzzles = 8;
     constexpr std::int64_t train = 4000, test = 256;
-    return grid_dataset(generated_puzzles(options.difficulty, options.seed, puzzles, options.samples.value_or(train), test),
-                        options);
+    return grid_dataset(
+        generated_puzzles(options.difficulty, options.seed, puzzles, options.samples.value_or(train), test),
+        options);
 }
 
 }  // namespace spectra::tasks

@@ -3,8 +3,8 @@
 /// \file
 /// Generated puzzles on grids, in five difficulties, with the rules that make them.
 
-#include "tasks/grid.hpp"
 #include "random/stream.hpp"
+#include "tasks/grid.hpp"
 
 #include <array>
 
@@ -21,9 +21,9 @@ namespace spectra::tasks {
 ///               then as 2
 struct GridRule {
     int difficulty = 1;
-    int turn = 0;       ///< 2, 5: 1 to 7: transposed if its bit 4 is set, then columns reversed if 1, rows if 2
-    int edge = 0;       ///< 3: 0 bottom, 1 top, 2 right, 3 left
-    std::uint8_t fill = 1;  ///< 4: the colour
+    int turn = 0;  ///< 2, 5: 1 to 7: transposed if its bit 4 is set, then columns reversed if 1, rows if 2
+    int edge = 0;  ///< 3: 0 bottom, 1 top, 2 right, 3 left
+    std::uint8_t fill = 1;                           ///< 4: the colour
     std::array<std::uint8_t, colours> recoloured{};  ///< what each colour becomes; 0 stays 0
 };
 
@@ -44,7 +44,8 @@ Grid drawn_input(int difficulty, random::Stream& stream);
 
 /// `puzzles` of a difficulty, with so many pairs to learn from in all and so many to be judged by: the first puzzles have
 /// one more where it does not divide.
-std::vector<Puzzle> generated_puzzles(int difficulty, std::uint64_t seed, int puzzles, std::int64_t train, std::int64_t test);
+std::vector<Puzzle> generated_puzzles(int difficulty, std::uint64_t seed, int puzzles, std::int64_t train,
+                                      std::int64_t test);
 
 /// The task grid: 8 puzzles of `difficulty`, 4000 pairs (`samples`) to learn from and 256 to be judged by.
 Dataset make_grid(const TaskOptions& options);

@@ -22,15 +22,15 @@ constexpr std::int64_t largest_samples = 10'000'000;
 
 using Maker = Dataset (*)(const TaskOptions&);
 constexpr std::array<std::pair<const char*, Maker>, 10> makers{{{"gyroscope", make_gyroscope},
-                                                               {"stability", make_stability},
-                                                               {"near-pi-single", make_near_pi_single},
-                                                               {"near-pi-multi", make_near_pi_multi},
-                                                               {"exact-pi", make_exact_pi},
-                                                               {"reflection", make_reflection},
-                                                               {"copy", make_copy},
-                                                               {"text", make_text},
-                                                               {"grid", make_grid},
-                                                               {"arc", make_arc}}};
+                                                                {"stability", make_stability},
+                                                                {"near-pi-single", make_near_pi_single},
+                                                                {"near-pi-multi", make_near_pi_multi},
+                                                                {"exact-pi", make_exact_pi},
+                                                                {"reflection", make_reflection},
+                                                                {"copy", make_copy},
+                                                                {"text", make_text},
+                                                                {"grid", make_grid},
+                                                                {"arc", make_arc}}};
 
 void require(bool accepted, const char* option, auto value, auto low, auto high) {
     if (!accepted)

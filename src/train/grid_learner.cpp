@@ -64,10 +64,11 @@ int right_samples(const Tensor& p, const Tensor& target, int samples, std::uint3
 
 class GridLearner final : public Learner {
 public:
-    GridLearner(const tasks::Dataset& data, ModelConfig config, double gate_weight) : gate_weight_(gate_weight) {
+    GridLearner(const tasks::Dataset& data, ModelConfig config, double gate_weight)
+        : gate_weight_(gate_weight) {
         if (data.puzzles == 0)
-            throw std::invalid_argument(
-                fmt::format("architecture trm learns grids; the task must be grid or arc, not {}", data.task));
+            throw std::invalid_argument(fmt::format(
+                "architecture trm learns grids; the task must be grid or arc, not {}", data.task));
         config.tokens = true;
         config.dimension = data.dimension - data.puzzles;
         config.puzzles = data.puzzles;
@@ -91,8 +92,10 @@ public:
         Loss out;
         out.task = stablemax_loss(step.logits, targets);
         constexpr double halting_weight = 0.5;
-        out.penalty = halting_weight * torch::binary_cross_entropy_with_logits(step.halt, right.to(step.halt.scalar_type()));
-        if (step.penalty.defined() && gate_weight_ != 0) out.penalty = out.penalty + gate_weight_ * step.penalty;
+        out.penalty = halting_weight *
+                      torch::binary_cross_entropy_with_logits(step.halt, right.to(step.halt.scalar_type()));
+        if (step.penalty.defined() && gate_weight_ != 0)
+            out.penalty = out.penalty + gate_weight_ * step.penalty;
 
         const torch::NoGradGuard no_grad;
         here.states = step.states;
@@ -139,26 +142,31 @@ public:
             if (sums.empty())
                 for (const auto& [name, value] : result.means) sums.emplace_back(name, 0.0);
             for (std::size_t k = 0; k < sums.size(); ++k)
-                sums[k].second += result.means[k].second * static_cast<double>(size) / static_cast<double>(count);
+                sums[k].second +=
+                    result.means[k].second * static_cast<double>(size) / static_cast<double>(count);
             const auto p = log_stablemax(logits).exp().cpu();
             const auto targets = part.y.slice(1, 1).cpu().contiguous();
             for (int64_t i = 0; i < size; ++i) {
-                const int right = right_samples(p[i], targets[i], samples, static_cast<std::uint32_t>(from + i));
+                const int right =
+                    right_samples(p[i], targets[i], samples, static_cast<std::uint32_t>(from + i));
                 for (std::size_t k = 0; k < ks.size(); ++k)
                     passed[k] += tasks::pass_at_k(samples, right, ks[k]) / static_cast<double>(count);
             }
         }
-        for (std::size_t k = 0; k < ks.size(); ++k) sums.emplace_back(fmt::format("pass_at_{}", ks[k]), passed[k]);
+        for (std::size_t k = 0; k < ks.size(); ++k)
+            sums.emplace_back(fmt::format("pass_at_{}", ks[k]), passed[k]);
         return sums;
     }
 
 private:
     static torch::ScalarType type_of(const std::string& name) {
-        return name == "answer" || name == "latent" ? torch::kFloat : name == "halted" ? torch::kBool : torch::kLong;
+        return name == "answer" || name == "latent" ? torch::kFloat
+               : name == "halted"                   ? torch::kBool
+                                                    : torch::kLong;
     }
     static Named parts(const Carry& c) {
-        return {{"answer", c.states.answer}, {"latent", c.states.latent}, {"x", c.x},
-                {"y", c.y},                  {"steps", c.steps},          {"halted", c.halted}};
+        return {{"answer", c.states.answer}, {"latent", c.states.latent}, {"x", c.x}, {"y", c.y},
+                {"steps", c.steps},          {"halted", c.halted}};
     }
     static Carry from_parts(const Named& p) {
         return {{p[0].second, p[1].second}, p[2].second, p[3].second, p[4].second, p[5].second};
@@ -224,7 +232,8 @@ Tensor halts(const Tensor& halt_logits, const Tensor& steps, const Tensor& least
     return steps.ge(most).logical_or(halt_logits.gt(0).logical_and(steps.ge(least_steps)));
 }
 
-std::unique_ptr<Learner> make_grid_learner(const tasks::Dataset& data, ModelConfig config, double gate_weight) {
+std::unique_ptr<Learner> make_grid_learner(const tasks::Dataset& data, ModelConfig config,
+                                           double gate_weight) {
     return std::make_unique<GridLearner>(data, std::move(config), gate_weight);
 }
 

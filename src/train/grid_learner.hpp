@@ -20,8 +20,8 @@ struct Carry {
 Carry refilled(const Carry& carry, const TinyRecursive::States& first, const Batch& batch);
 
 /// Whether places halt after a step: their logit is above 0, but not before `least_steps`; at `most` in any case.
-torch::Tensor halts(const torch::Tensor& halt_logits, const torch::Tensor& steps, const torch::Tensor& least_steps,
-                    int64_t most);
+torch::Tensor halts(const torch::Tensor& halt_logits, const torch::Tensor& steps,
+                    const torch::Tensor& least_steps, int64_t most);
 
 /// The Tiny Recursive Model on a grid task. An optimiser's step is one supervision step of every sequence of the batch,
 /// with the loss
@@ -36,6 +36,7 @@ torch::Tensor halts(const torch::Tensor& halt_logits, const torch::Tensor& steps
 /// and the measures these of all validation grids, and pass_at_1, _2, _5, _10 and _100: of 100 samples of every grid,
 /// each cell drawn by itself from its stablemax probabilities after the last step.
 /// Throws std::invalid_argument for other tasks.
-std::unique_ptr<Learner> make_grid_learner(const tasks::Dataset& data, ModelConfig config, double gate_weight);
+std::unique_ptr<Learner> make_grid_learner(const tasks::Dataset& data, ModelConfig config,
+                                           double gate_weight);
 
 }  // namespace spectra::train

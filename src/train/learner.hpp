@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "train/models/transformer.hpp"
 #include "jacobian/torch.hpp"
+#include "train/models/transformer.hpp"
 
 namespace spectra::train {
 
@@ -52,8 +52,8 @@ public:
 
     /// How a model does on data.
     struct Judged {
-        double loss = 0;                                     ///< of the task
-        std::vector<std::pair<std::string, double>> means;   ///< further means over sequences, by name
+        double loss = 0;                                    ///< of the task
+        std::vector<std::pair<std::string, double>> means;  ///< further means over sequences, by name
     };
     /// Of a batch that it does not learn from.
     virtual Judged judge(const Batch& batch) { return {loss(batch).task.item<double>(), {}}; }

@@ -386,8 +386,8 @@ layouts::Measurement measure(Transformer& model, const Tensor& input, const Meas
     for (int64_t cycle = 0; cycle < config.cycles; ++cycle) {
         Tensor norm;  // before a further cycle
         if (cycle > 0 && from.added.defined())
-            norm = on_host(jacobian::exact_jacobian([&](const Tensor& rows) { return model.normalised(rows); },
-                                                    before[0][t], options.jacobian));
+            norm = on_host(jacobian::exact_jacobian(
+                [&](const Tensor& rows) { return model.normalised(rows); }, before[0][t], options.jacobian));
         if (cycle > 0) before = model.next_cycle(before, from);
         for (std::size_t layer = 0; layer < model.blocks().size(); ++layer)
             for (const int sublayer : {0, 1}) {
@@ -405,7 +405,9 @@ layouts::Measurement measure(Transformer& model, const Tensor& input, const Meas
             }
     }
 
-    const SequenceFunction whole = [&](const Tensor& states) { return last_state(model, states, from.added); };
+    const SequenceFunction whole = [&](const Tensor& states) {
+        return last_state(model, states, from.added);
+    };
     out.product_defect = defect_on_rows(whole, start, t, product, options);
     const double rounding = start.scalar_type() == torch::kDouble ? 1e-10 : 1e-4;
     if (!(out.product_defect <= rounding)) {
@@ -421,8 +423,8 @@ jacobian::JacobianLaw measure_sequence(Transformer& model, const Tensor& input, 
     const Widened widened(model, options.double_precision);
     const WithoutParameters fixed(model);
     const auto from = start_of(model, input);
-    return jacobian_law([&](const Tensor& states) { return last_state(model, states, from.added); }, from.state[0],
-                        options.jacobian);
+    return jacobian_law([&](const Tensor& states) { return last_state(model, states, from.added); },
+                        from.state[0], options.jacobian);
 }
 
 }  // namespace spectra::train

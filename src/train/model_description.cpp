@@ -156,8 +156,8 @@ namespace {
 /// Before anything of that size is made: every block has at least one matrix of a stream's width.
 void check_sizes(const ModelConfig& m, const Checkpoint& checkpoint) {
     constexpr int64_t most = 1 << 20;
-    for (const auto size :
-         {m.layers, m.cycles, m.channels, m.streams, m.heads, m.answer_cycles, m.supervision_steps, m.puzzle_tokens})
+    for (const auto size : {m.layers, m.cycles, m.channels, m.streams, m.heads, m.answer_cycles,
+                            m.supervision_steps, m.puzzle_tokens})
         if (size < 1 || size > most) throw std::invalid_argument(fmt::format("a size is {}", size));
     double numbers = 0;
     for (const auto& [name, tensor] : checkpoint.model) numbers += static_cast<double>(tensor.numel());

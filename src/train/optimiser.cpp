@@ -30,7 +30,8 @@ Optimiser::Optimiser(const Named& parameters, const OptimiserOptions& options,
     };
     const auto is_free = [&](const auto& item) { return frame_of(item.second) == frames.end(); };
     const auto is_signed = [&](const auto& item) {
-        return std::any_of(by_sign.begin(), by_sign.end(), [&](const Tensor& p) { return p.is_same(item.second); });
+        return std::any_of(by_sign.begin(), by_sign.end(),
+                           [&](const Tensor& p) { return p.is_same(item.second); });
     };
     for (const auto& item : parameters)
         if (item.second.requires_grad()) parameters_.push_back(item);
@@ -38,7 +39,8 @@ Optimiser::Optimiser(const Named& parameters, const OptimiserOptions& options,
         return is_free(item) && !is_signed(item) && (options.decay_vectors || item.second.dim() >= 2);
     };
     const auto frames_begin = std::stable_partition(parameters_.begin(), parameters_.end(), is_free);
-    std::stable_partition(parameters_.begin(), frames_begin, [&](const auto& item) { return !is_signed(item); });
+    std::stable_partition(parameters_.begin(), frames_begin,
+                          [&](const auto& item) { return !is_signed(item); });
     std::stable_partition(parameters_.begin(), parameters_.end(), decays);
     std::vector<Tensor> pieces;
     for (const auto& item : parameters_) {

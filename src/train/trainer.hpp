@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "tasks/baselines.hpp"
 #include "train/batches.hpp"
 #include "train/learner.hpp"
 #include "train/optimiser.hpp"
-#include "tasks/baselines.hpp"
 #include "train/training_log.hpp"
 
 namespace spectra::train {

@@ -187,7 +187,8 @@ std::vector<std::pair<std::string, double>> named_baselines(const tasks::Baselin
 
 std::vector<std::pair<std::string, double>> grid_baselines(const tasks::Baselines& b) {
     if (!b.copy_cells) return {};
-    return {{"copy_cells", *b.copy_cells}, {"copy_exact", *b.copy_exact}, {"frequent_cells", *b.frequent_cells}};
+    return {
+        {"copy_cells", *b.copy_cells}, {"copy_exact", *b.copy_exact}, {"frequent_cells", *b.frequent_cells}};
 }
 
 void write_training_file(const TrainingReport& r, const std::filesystem::path& path) {

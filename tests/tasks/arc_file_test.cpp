@@ -51,14 +51,16 @@ TEST(ArcFile, ReadsWhatItWrites) {
 
 TEST(ArcFile, ReadsChallengesWithTheirSolutions) {
     const TemporaryFolder folder;
-    const auto challenges = folder.write(
-        "arc_challenges.json", R"({"x": )" + puzzle(one_pair, R"([{"input": [[5]]}, {"input": [[6]]}])") + "}");
+    const auto challenges =
+        folder.write("arc_challenges.json",
+                     R"({"x": )" + puzzle(one_pair, R"([{"input": [[5]]}, {"input": [[6]]}])") + "}");
     expect_refused([&] { read_puzzles(challenges); }, {"puzzle 'x'", "test pair 1", "no \"output\""});
     folder.write("arc_solutions.json", R"({"x": [[[7]], [[8, 9]]]})");
     const auto read = read_puzzles(challenges);
     ASSERT_EQ(read.size(), 1U);
     EXPECT_EQ(read[0].name, "x");
-    EXPECT_EQ(read[0].test, (std::vector<GridPair>{{{1, 1, {5}}, {1, 1, {7}}}, {{1, 1, {6}}, {1, 2, {8, 9}}}}));
+    EXPECT_EQ(read[0].test,
+              (std::vector<GridPair>{{{1, 1, {5}}, {1, 1, {7}}}, {{1, 1, {6}}, {1, 2, {8, 9}}}}));
     folder.write("arc_solutions.json", R"({"x": [[[7]]]})");
     expect_refused([&] { read_puzzles(challenges); }, {"test pair 2", "no solution"});
 }

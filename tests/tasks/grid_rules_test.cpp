@@ -38,26 +38,37 @@ Place turned_place(int turn, Place p, int rows, int columns) {
     const auto [r, c] = p;
     const int down = rows - 1, right = columns - 1;
     switch (turn) {
-        case 1: return {r, right - c};
-        case 2: return {down - r, c};
-        case 3: return {down - r, right - c};
-        case 4: return {c, r};
-        case 5: return {c, down - r};
-        case 6: return {right - c, r};
-        default: return {right - c, down - r};
+        case 1:
+            return {r, right - c};
+        case 2:
+            return {down - r, c};
+        case 3:
+            return {down - r, right - c};
+        case 4:
+            return {c, r};
+        case 5:
+            return {c, down - r};
+        case 6:
+            return {right - c, r};
+        default:
+            return {right - c, down - r};
     }
 }
 
 Cells turned(const Cells& cells, int turn, const Grid& shape) {
     Cells out;
     for (const auto& [place, colour] : cells)
-        out[turned_place(turn, place, static_cast<int>(shape.rows), static_cast<int>(shape.columns))] = colour;
+        out[turned_place(turn, place, static_cast<int>(shape.rows), static_cast<int>(shape.columns))] =
+            colour;
     return out;
 }
 
 /// Moves single cells by one step until none can move.
 Cells fallen(Cells cells, int edge) {
-    const Place step = edge == 0 ? Place{1, 0} : edge == 1 ? Place{-1, 0} : edge == 2 ? Place{0, 1} : Place{0, -1};
+    const Place step = edge == 0   ? Place{1, 0}
+                       : edge == 1 ? Place{-1, 0}
+                       : edge == 2 ? Place{0, 1}
+                                   : Place{0, -1};
     for (bool moved = true; moved;) {
         moved = false;
         for (auto& [place, colour] : cells) {
@@ -93,7 +104,8 @@ Cells filled(const Cells& cells, int colour, const Grid& shape) {
     const auto label = labels(cells, false);
     std::set<int> open;
     for (const auto& [place, number] : label)
-        if (place.first == 0 || place.second == 0 || place.first == shape.rows - 1 || place.second == shape.columns - 1)
+        if (place.first == 0 || place.second == 0 || place.first == shape.rows - 1 ||
+            place.second == shape.columns - 1)
             open.insert(number);
     auto out = cells;
     for (const auto& [place, number] : label)
@@ -116,11 +128,16 @@ Cells largest(const Cells& cells) {
 Cells expected(const GridRule& rule, const Grid& input) {
     const auto cells = cells_of(input);
     switch (rule.difficulty) {
-        case 2: return turned(cells, rule.turn, input);
-        case 3: return fallen(cells, rule.edge);
-        case 4: return filled(cells, rule.fill, input);
-        case 5: return turned(largest(cells), rule.turn, input);
-        default: return cells;
+        case 2:
+            return turned(cells, rule.turn, input);
+        case 3:
+            return fallen(cells, rule.edge);
+        case 4:
+            return filled(cells, rule.fill, input);
+        case 5:
+            return turned(largest(cells), rule.turn, input);
+        default:
+            return cells;
     }
 }
 
@@ -190,10 +207,10 @@ TEST(GridRules, DependOnTheSeedOnly) {
 
 TEST(Grid, IsPutOnACanvasWithItsEnd) {
     const Grid grid{2, 3, {1, 2, 3, 4, 0, 9}};
-    EXPECT_EQ(canvas_tokens(grid, 4), (std::vector<std::int64_t>{3, 4, 5, 1,  //
-                                                                6, 2, 11, 1,  //
-                                                                1, 1, 1, 0,   //
-                                                                0, 0, 0, 0}));
+    EXPECT_EQ(canvas_tokens(grid, 4), (std::vector<std::int64_t>{3, 4, 5, 1,   //
+                                                                 6, 2, 11, 1,  //
+                                                                 1, 1, 1, 0,   //
+                                                                 0, 0, 0, 0}));
     EXPECT_EQ(canvas_tokens(grid, 3), (std::vector<std::int64_t>{3, 4, 5, 6, 2, 11, 1, 1, 1}));
 }
 
@@ -211,7 +228,8 @@ TEST(Grid, DatasetTakesPuzzlesInTurn) {
     EXPECT_TRUE(std::equal(canvas.begin(), canvas.end(), x.begin() + 11));
     const auto no = not_scored;
     const auto& y = data.train.tokens_y;
-    EXPECT_EQ(std::vector(y.begin() + 10, y.begin() + 20), (std::vector<std::int64_t>{no, 3, 1, no, 1, no, no, no, no, no}));
+    EXPECT_EQ(std::vector(y.begin() + 10, y.begin() + 20),
+              (std::vector<std::int64_t>{no, 3, 1, no, 1, no, no, no, no, no}));
     tasks::TaskOptions options;
     options.samples = 1;
     EXPECT_EQ(grid_dataset(puzzles, options).train.count, 1);

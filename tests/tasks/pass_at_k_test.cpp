@@ -23,7 +23,8 @@ TEST(PassAtK, CountsTheSetsWithARightSample) {
     for (const int n : {1, 2, 5, 10})
         for (int right = 0; right <= n; ++right)
             for (int k = 1; k <= n; ++k)
-                EXPECT_NEAR(pass_at_k(n, right, k), by_enumeration(n, right, k), 1e-14) << n << " " << right << " " << k;
+                EXPECT_NEAR(pass_at_k(n, right, k), by_enumeration(n, right, k), 1e-14)
+                    << n << " " << right << " " << k;
 }
 
 TEST(PassAtK, DoesNotOverflow) {

@@ -46,9 +46,17 @@ TEST(DeepSupervision, HaltsAsItsRuleSays) {
         int64_t steps, least;
         bool halts;
     };
-    for (const auto& c : {Case{-1, 1, 1, false}, {1, 1, 1, true}, {0, 2, 1, false}, {1, 2, 3, false}, {1, 3, 3, true},
-                          {-1, 4, 1, true}, {-1, 4, 4, true}, {1, 4, 4, true}, {1, 3, 4, false}}) {
-        const auto found = halts(torch::tensor({c.logit}), torch::tensor({c.steps}), torch::tensor({c.least}), 4);
+    for (const auto& c : {Case{-1, 1, 1, false},
+                          {1, 1, 1, true},
+                          {0, 2, 1, false},
+                          {1, 2, 3, false},
+                          {1, 3, 3, true},
+                          {-1, 4, 1, true},
+                          {-1, 4, 4, true},
+                          {1, 4, 4, true},
+                          {1, 3, 4, false}}) {
+        const auto found =
+            halts(torch::tensor({c.logit}), torch::tensor({c.steps}), torch::tensor({c.least}), 4);
         EXPECT_EQ(found[0].item<bool>(), c.halts) << c.logit << " " << c.steps << " " << c.least;
     }
 }
@@ -188,8 +196,8 @@ TEST(GridLearner, JudgesByPlainCounts) {
 }
 
 TEST(GridLearner, LearnsGridsOnly) {
-    spectra::testing::expect_refused(
-        [] { make_learner(tasks::make_dataset("copy", {}), small(), 0.0); }, {"trm learns grids", "copy"});
+    spectra::testing::expect_refused([] { make_learner(tasks::make_dataset("copy", {}), small(), 0.0); },
+                                     {"trm learns grids", "copy"});
 }
 
 TrainOptions run_of(int64_t steps) {

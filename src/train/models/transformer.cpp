@@ -49,7 +49,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal)
     const auto scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
     auto scores = torch::matmul(q * scale, k.transpose(-2, -1));
     if (causal)
-        scores = scores.masked_fill(torch::ones({steps, steps}, q.options().dtype(torch::kBool)).triu(1), -INFINITY);
+        scores = scores.masked_fill(torch::ones({steps, steps}, q.options().dtype(torch::kBool)).triu(1),
+                                    -INFINITY);
     return torch::matmul(torch::softmax(scores, -1), v);
 #endif
 }
@@ -95,8 +96,9 @@ bool has_published_tables(const std::string& architecture) {
 
 const std::vector<std::string>& architecture_names() {
     static const std::vector<std::string> names{
-        "gpt",           "post-ln",       "ddl", "delta", "mhc", "mhc-lite", "jpmhc",   "edelta",
-        "edelta-cayley", "edelta-stream", "shc", "hc",    "mgt", "mgt-mhc",  "mgt-ddl", "recursive", "trm"};
+        "gpt",   "post-ln", "ddl",           "delta",         "mhc", "mhc-lite",
+        "jpmhc", "edelta",  "edelta-cayley", "edelta-stream", "shc", "hc",
+        "mgt",   "mgt-mhc", "mgt-ddl",       "recursive",     "trm"};
     return names;
 }
 
@@ -110,7 +112,7 @@ ModelConfig matched_config(const std::string& architecture, const std::string& m
         {"mhc", 9, 128},           {"mhc-lite", 8, 512},      {"jpmhc", 7, 512},   {"edelta", 6, 128},
         {"edelta-cayley", 6, 128}, {"edelta-stream", 6, 512}, {"shc", 8, 512},     {"hc", 8, 512},
         {"mgt", 7, 128},           {"mgt-mhc", 8, 128},       {"mgt-ddl", 8, 128}, {"recursive", 2, 512},
-        {"trm", 2, 512},          {"mixer", 8, 512}};
+        {"trm", 2, 512},           {"mixer", 8, 512}};
     ModelConfig config;
     config.architecture = architecture;
     config.mixer = mixer;
@@ -194,7 +196,8 @@ Connection::Branch Block::branch_at(int sublayer, const Tensor& fed, int64_t t) 
                 const auto k = rows(own[1]), v = rows(own[2]);
                 const auto scores = torch::cat({torch::matmul(q, keys), (q * k).sum(-1, true)}, -1);
                 const auto weights = torch::softmax(scores, -1);
-                const auto y = torch::matmul(weights.narrow(-1, 0, count), values) + weights.narrow(-1, count, 1) * v;
+                const auto y =
+                    torch::matmul(weights.narrow(-1, 0, count), values) + weights.narrow(-1, count, 1) * v;
                 return attn_proj_->forward(y.transpose(0, 1).reshape(x.sizes()));
             }};
 }

@@ -36,11 +36,11 @@ struct ModelConfig {
     MixerOptions mixer_options = {};  ///< of the mixer family
 
     // Of the Tiny Recursive Model (models/tiny_recursive.hpp).
-    int64_t answer_cycles = 3;        ///< T: updates of the answer per supervision step, the last with gradients
-    int64_t supervision_steps = 16;   ///< N: at most so many per sequence
-    double halt_exploration = 0.1;    ///< probability that a sequence may not halt before a drawn step
-    int64_t puzzle_tokens = 16;       ///< tokens of a puzzle's embedding
-    int64_t puzzles = 0;              ///< rows of their table
+    int64_t answer_cycles = 3;  ///< T: updates of the answer per supervision step, the last with gradients
+    int64_t supervision_steps = 16;  ///< N: at most so many per sequence
+    double halt_exploration = 0.1;   ///< probability that a sequence may not halt before a drawn step
+    int64_t puzzle_tokens = 16;      ///< tokens of a puzzle's embedding
+    int64_t puzzles = 0;             ///< rows of their table
 
     bool tokens = false;     ///< inputs and outputs are tokens, not vectors
     int64_t dimension = 16;  ///< numbers of a vector, or kinds of tokens
@@ -109,7 +109,8 @@ public:
         Start(torch::Tensor before, torch::Tensor injected = {})  // NOLINT(google-explicit-constructor)
             : state(std::move(before)), added(std::move(injected)) {}
         torch::Tensor state;  ///< before the first block, (B, T, C)
-        torch::Tensor added;  ///< to the normalised state before every further cycle; or undefined: it goes on as it is
+        torch::Tensor
+            added;  ///< to the normalised state before every further cycle; or undefined: it goes on as it is
     };
     /// Where this model's blocks begin for an input: embed(x), unless it is recursive in a latent state.
     virtual Start start(const torch::Tensor& x) { return embed(x); }

@@ -58,7 +58,8 @@ Tensor embedded(TinyRecursive& model, const Tensor& x) {
     for (int64_t b = 0; b < x.size(0); ++b) {
         std::vector<Tensor> tokens;
         const auto& own = puzzles[x[b][0].item<int64_t>() - 12];
-        for (int64_t k = 0; k < own.size(0); ++k) tokens.push_back(torch::cat({own[k], own[k], own[k], own[k]}));
+        for (int64_t k = 0; k < own.size(0); ++k)
+            tokens.push_back(torch::cat({own[k], own[k], own[k], own[k]}));
         for (int64_t k = 1; k < x.size(1); ++k) tokens.push_back(table[x[b][k].item<int64_t>()]);
         grids.push_back(4.0 * torch::stack(tokens));  // √16
     }
@@ -69,7 +70,8 @@ TEST(TinyRecursive, StepIsItsEquations) {
     const auto model = made(small());
     const auto x = two_grids();
     const auto e = embedded(*model, x);
-    Tensor y = parameter(*model, "answer_start").expand({2, 8, 16}), z = parameter(*model, "latent_start").expand({2, 8, 16});
+    Tensor y = parameter(*model, "answer_start").expand({2, 8, 16}),
+           z = parameter(*model, "latent_start").expand({2, 8, 16});
     const auto states = model->first_states(x);
     EXPECT_TRUE(torch::equal(states.answer, y));
     EXPECT_TRUE(torch::equal(states.latent, z));
@@ -80,9 +82,11 @@ TEST(TinyRecursive, StepIsItsEquations) {
     const auto step = model->step(x, states);
     EXPECT_TRUE(torch::allclose(step.states.answer, y, 1e-10, 1e-10));
     EXPECT_TRUE(torch::allclose(step.states.latent, z, 1e-10, 1e-10));
-    EXPECT_TRUE(torch::allclose(step.logits, torch::matmul(y.slice(1, 2), parameter(*model, "head.weight").t()), 1e-10, 1e-10));
     EXPECT_TRUE(torch::allclose(
-        step.halt, torch::matmul(y.select(1, 0), parameter(*model, "halt.weight")[0]) + parameter(*model, "halt.bias"),
+        step.logits, torch::matmul(y.slice(1, 2), parameter(*model, "head.weight").t()), 1e-10, 1e-10));
+    EXPECT_TRUE(torch::allclose(
+        step.halt,
+        torch::matmul(y.select(1, 0), parameter(*model, "halt.weight")[0]) + parameter(*model, "halt.bias"),
         1e-10, 1e-10));
     EXPECT_FALSE(step.states.answer.requires_grad());
 }
@@ -238,7 +242,8 @@ TEST(TinyRecursive, IsMeasuredAsALatentRecursion) {
     // tr N/C of weights w: Σ w (1 − 1/C − x̂²/C)/(σ C).
     const auto centred = (state[0][t] - state[0][t].mean()) / deviation;
     const double scale = (weight * (1 - (1 + centred.square()) / 16)).sum().item<double>() / (16 * deviation);
-    const double size = std::sqrt((normed.transpose() * normed).trace() / (first.transpose() * first).trace());
+    const double size =
+        std::sqrt((normed.transpose() * normed).trace() / (first.transpose() * first).trace());
     EXPECT_NEAR(size, scale, 0.1 * scale);
 }
 

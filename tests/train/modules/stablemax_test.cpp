@@ -57,16 +57,17 @@ TEST(Stablemax, LossIsAMeanOfMeans) {
     const auto at = [&](int64_t b, int64_t t, int64_t k) { return log_p[b][t][k].item<double>(); };
     const double expected = -((at(0, 0, 4) + at(0, 2, 0)) / 2 + at(1, 2, 2)) / 2;
     EXPECT_NEAR(stablemax_loss(x, y).item<double>(), expected, 1e-15);
-    EXPECT_LT(gradient_error(
-                  [&](const Tensor& points) {
-                      std::vector<Tensor> losses;
-                      for (const auto& point : points.dim() == 1 ? points.unsqueeze(0).unbind(0) : points.unbind(0))
-                          losses.push_back(stablemax_loss(point.view({2, 3, 5}), y));
-                      const auto all = torch::stack(losses);
-                      return points.dim() == 1 ? all.squeeze(0) : all.unsqueeze(-1);
-                  },
-                  x.flatten()),
-              1e-9);
+    EXPECT_LT(
+        gradient_error(
+            [&](const Tensor& points) {
+                std::vector<Tensor> losses;
+                for (const auto& point : points.dim() == 1 ? points.unsqueeze(0).unbind(0) : points.unbind(0))
+                    losses.push_back(stablemax_loss(point.view({2, 3, 5}), y));
+                const auto all = torch::stack(losses);
+                return points.dim() == 1 ? all.squeeze(0) : all.unsqueeze(-1);
+            },
+            x.flatten()),
+        1e-9);
 }
 
 }  // namespace
