@@ -153,7 +153,7 @@ TEST(TinyRecursive, GradientsAreThoseOfDifferences) {
         for (const auto& item : model->named_parameters()) {
             auto p = item.value();
             if (!p.requires_grad()) continue;
-            const auto slope = slopes[k++];
+            const auto& slope = slopes[k++];
             SCOPED_TRACE(mixer + " " + item.key());
             const torch::NoGradGuard no_grad;
             const auto direction = torch::randn_like(p);
