@@ -16,19 +16,19 @@ using namespace study;
 
 namespace {
 
-// The Torch program's own lists; a test compares them.
-const std::vector<std::string> architectures{
-    "gpt",           "post-ln",       "ddl", "delta", "mhc", "mhc-lite", "jpmhc",   "edelta",
-    "edelta-cayley", "edelta-stream", "shc", "hc",    "mgt", "mgt-mhc",  "mgt-ddl", "recursive"};
-const std::vector<std::string> mixers{"identity",      "hyper",           "bistochastic", "permutation",
-                                      "cayley",        "orthogonal",      "rotation",     "householder",
-                                      "cayley-hybrid", "spectral-sphere", "grassmann"};
-
 /// What a model is, besides its architecture and its width.
 void add_model_details(const OptionGroup& add, TrainRequest& r) {
     add.integer("--layers", "L", "the matched set's", "blocks of attention and MLP", r.layers, 1, 10000);
-    add.integer("--cycles", "K", "recursive: 6, else 1",
+    add.integer("--cycles", "K", "recursive, trm: 6; else 1",
                 "number of times the blocks are applied, with shared weights", r.cycles, 1, 10000);
+    add.integer("--answer-cycles", "T", "3", "trm: updates of the answer per supervision step",
+                r.answer_cycles, 1, 1000);
+    add.integer("--supervision-steps", "N", "16", "trm: most supervision steps of a grid",
+                r.supervision_steps, 1, 1000);
+    add.number("--halt-exploration", "ε", "0.1", "trm: probability of a least number of steps",
+               r.halt_exploration);
+    add.integer("--puzzle-tokens", "P", "16", "trm: tokens of a puzzle's embedding", r.puzzle_tokens, 1,
+                1024);
     add.integer("--heads", "H", "4", "attention heads", r.heads, 1, 1024);
     add("--positions", "learned|rotary", "learned", "positional encoding",
         [&r](const auto& name, const auto& text) {
@@ -82,14 +82,14 @@ void add_model_details(const OptionGroup& add, TrainRequest& r) {
 void add_model_options(CLI::App& app, TrainRequest& r) {
     const OptionGroup add(app, "Model");
     add.choice("--architecture", "gpt",
-               fmt::format("one of the papers' models: {}", fmt::join(architectures, ", ")), r.architecture,
-               architectures);
+               fmt::format("one of the papers' models: {}", fmt::join(architecture_choices(), ", ")),
+               r.architecture, architecture_choices());
     add.choice(
         "--mixer", "",
         fmt::format(
-            "a plain stack of hyper-connections with this mixer: {} (recursive: its mixer, default cayley)",
-            fmt::join(mixers, ", ")),
-        r.mixer, mixers);
+            "a plain stack of hyper-connections with this mixer: {} (recursive, trm: its mixer, default cayley)",
+            fmt::join(mixer_choices(), ", ")),
+        r.mixer, mixer_choices());
     add.integer("--channels", "C", "the matched set's", "size of a token's state, all streams together",
                 r.channels, 1, 1 << 20);
     add.integer("--streams", "n", "4", "residual streams", r.streams, 1, 512);
@@ -105,6 +105,10 @@ void add_data_options(CLI::App& app, TrainRequest& r) {
         [&r](const auto& name, const auto& text) { r.data_seed = to_seed(name, text); });
     add("--text", "FILE", "", "text: the file to learn", [&r](const auto&, const auto& text) { r.text = text; });
     add.integer("--context", "T", "64", "text: tokens per sequence", r.context, 1, 1 << 20);
+    add.integer("--difficulty", "D", "1", "grid: recolour, turn, fall, fill or largest object", r.difficulty,
+                1, 5);
+    add("--grids", "PATH", "", "arc: a JSON file of puzzles, or a folder of them",
+        [&r](const auto&, const auto& text) { r.grids = text; });
     add.integer("--vocabulary", "N", "0: bytes",
                 "text: byte-pair tokens, learned from its first nine tenths; 256 or more", r.vocabulary, 0,
                 1 << 16);
@@ -125,6 +129,7 @@ void add_training_options(CLI::App& app, TrainRequest& r) {
         "learning rate after the warm-up; late-drops: 0.316 of --lr from 80 % of the steps on, 0.1 from 90 %",
         r.schedule, {"cosine", "steps", "late-drops", "constant"});
     add.number("--lr", "η", "1e-3", "learning rate at its peak", r.rate);
+    add.number("--puzzle-lr", "η", "1e-2", "trm: of puzzle embeddings, which SignSGD moves", r.puzzle_rate);
     add.number("--lr-floor", "η", "a tenth of --lr", "learning rate at the end", r.floor);
     add.integer("--warm-up", "K", "100; reflection 0", "steps of linear warm-up", r.warm_up, 0);
     add.number("--weight-decay", "w", "0.1; reflection 0.01", "of matrices (reflection: of all parameters)",
@@ -181,11 +186,12 @@ void add_options(CLI::App& app, CostRequest& r) {
                       target.push_back(to_choice(option, part, accepted));
               });
     };
-    list("--architecture", fmt::format("models of the papers: {}", fmt::join(architectures, ", ")),
-         r.architectures, architectures);
+    list("--architecture", fmt::format("models of the papers: {}", fmt::join(architecture_choices(), ", ")),
+         r.architectures, architecture_choices());
     list("--mixer",
-         fmt::format("plain stacks of hyper-connections with these mixers: {}", fmt::join(mixers, ", ")),
-         r.mixers, mixers);
+         fmt::format("plain stacks of hyper-connections with these mixers: {}",
+                     fmt::join(mixer_choices(), ", ")),
+         r.mixers, mixer_choices());
     list("--modules", "connections alone, with the parameters of JPmHC's table 8", r.modules,
          std::vector<std::string>{"sinkhorn", "cayley", "grassmann", "permutation"});
     model("--streams", "LIST", "4", "residual streams: 4, 2:8 or 2,4,8",

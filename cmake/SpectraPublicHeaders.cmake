@@ -101,8 +101,12 @@ set(SPECTRA_PUBLIC_HEADERS
     study/sweep.hpp
     study/validate.hpp
     study/validate_request.hpp
+    tasks/arc_file.hpp
     tasks/baselines.hpp
     tasks/dataset.hpp
+    tasks/grid.hpp
+    tasks/grid_rules.hpp
+    tasks/pass_at_k.hpp
     tasks/tasks.hpp
     tasks/tokeniser.hpp)
 
@@ -113,11 +117,14 @@ set(SPECTRA_PUBLIC_TORCH_HEADERS
     jacobian/jacobian_law.hpp
     jacobian/script_module.hpp
     jacobian/torch.hpp
+    train/batches.hpp
     train/data_parallel.hpp
     train/learner.hpp
+    train/make_learner.hpp
     train/measure.hpp
     train/models/connection.hpp
     train/models/reflection.hpp
+    train/models/tiny_recursive.hpp
     train/models/transformer.hpp
     train/modules/cayley_adam.hpp
     train/modules/mixer.hpp

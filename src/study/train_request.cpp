@@ -12,6 +12,21 @@
 
 namespace spectra::study {
 
+const std::vector<std::string>& architecture_choices() {
+    static const std::vector<std::string> names{
+        "gpt",   "post-ln", "ddl",           "delta",         "mhc", "mhc-lite",
+        "jpmhc", "edelta",  "edelta-cayley", "edelta-stream", "shc", "hc",
+        "mgt",   "mgt-mhc", "mgt-ddl",       "recursive",     "trm"};
+    return names;
+}
+
+const std::vector<std::string>& mixer_choices() {
+    static const std::vector<std::string> names{
+        "identity", "hyper",       "bistochastic",  "permutation",     "cayley",   "orthogonal",
+        "rotation", "householder", "cayley-hybrid", "spectral-sphere", "grassmann"};
+    return names;
+}
+
 void check_applies(const TrainRequest& r, const std::string& command) {
     const std::string architecture = r.architecture.value_or(r.mixer ? "mixer" : "gpt");
     const std::string family = architecture == "mhc"        ? "bistochastic"
@@ -38,6 +53,8 @@ void check_applies(const TrainRequest& r, const std::string& command) {
     only(r.sinkhorn_clamp.has_value(), "`sinkhorn_clamp`", {"mhc"}, {"bistochastic"});
     only(r.temperature.has_value(), "`temperature`", {"mhc", "mhc-lite", "jpmhc"},
          {"bistochastic", "permutation"});
+    only(r.answer_cycles || r.supervision_steps || r.puzzle_tokens || r.halt_exploration || r.puzzle_rate,
+         "`answer_cycles`, `supervision_steps`, `halt_exploration`, `puzzle_tokens` or `puzzle_lr`", {"trm"});
     only(r.permutations.has_value(), "`permutations`", {"mhc-lite"}, {"permutation"});
     if (r.permutation_basis && !r.permutations)
         throw std::invalid_argument(command + ": `permutation_basis` requires `permutations` K");
@@ -55,9 +72,16 @@ void check_conflicts(const TrainRequest& r) {
             fmt::format("train {}: unknown{}", in_quotes(r.task), suggestion(r.task, names)));
     const auto refuse = [](const std::string& why) { throw std::invalid_argument("train: " + why); };
     const bool reflection = r.task == "reflection";
-    if (r.architecture && r.mixer && *r.architecture != "recursive")
+    const bool trm = r.architecture == "trm", grids = r.task == "grid" || r.task == "arc";
+    if (r.architecture && r.mixer && *r.architecture != "recursive" && !trm)
         refuse(
-            "`architecture` cannot be combined with `mixer` (except for recursive): both choose the model");
+            "`architecture` cannot be combined with `mixer` (except for recursive and trm): both choose the model");
+    if (trm && !grids) refuse(fmt::format("{}: trm learns grids only; use the task grid or arc", r.task));
+    if (trm && r.accumulate.value_or(1) > 1)
+        refuse("`accumulate`: trm carries its states from step to step of one batch; must be 1");
+    if (r.task == "arc" && !r.grids) refuse("arc: no puzzles given; use `grids` FILE or FOLDER");
+    if (r.grids && r.task != "arc") refuse("`grids` only applies to the task arc");
+    if (r.difficulty && r.task != "grid") refuse("`difficulty` only applies to the task grid");
     if (reflection && (r.layers || r.channels || r.cycles || r.mixer))
         refuse("reflection trains a single operator; use `architecture` ddl, jpmhc or edelta only");
     if (reflection && r.architecture && *r.architecture != "ddl" && *r.architecture != "jpmhc" &&

@@ -25,6 +25,8 @@ struct TrainRequest {
     std::optional<double> sinkhorn_clamp, temperature, beta_scale, beta_offset;
     std::optional<int> permutations;
     std::optional<std::string> permutation_basis, gate_regulariser, norm;
+    std::optional<int> answer_cycles, supervision_steps, puzzle_tokens;
+    std::optional<double> halt_exploration, puzzle_rate;
     bool value_injection = false;
     bool recompute = false;
 
@@ -38,6 +40,8 @@ struct TrainRequest {
     std::optional<int> samples, validation_samples, context;
     std::optional<int> vocabulary;  ///< of text; 0: bytes
     std::optional<std::string> text;
+    std::optional<int> difficulty;     ///< of grid
+    std::optional<std::string> grids;  ///< of arc
 
     std::string device = "auto";
     std::string precision = "f32";
@@ -49,6 +53,10 @@ struct TrainRequest {
     bool force = false, json = false, quiet = false;
     std::optional<int> threads;
 };
+
+/// What `architecture` and `mixer` may be. The list of the models themselves is that of train/; a test compares them.
+const std::vector<std::string>& architecture_choices();
+const std::vector<std::string>& mixer_choices();
 
 /// Throws std::invalid_argument if the fields contradict each other or the task.
 void check_conflicts(const TrainRequest& request);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
+#include <utility>
 
 namespace spectra::tasks {
 
@@ -80,6 +82,38 @@ void add_tokens(const Dataset& data, Baselines& result) {
     result.unigram = -log_likelihood / scored;
 }
 
+/// Of predictions: the share of scored cells that are right, and whether all are.
+std::pair<double, bool> accuracy(std::span<const std::int64_t> targets,
+                                 std::span<const std::int64_t> predicted) {
+    double scored = 0, right = 0;
+    for (std::size_t k = 0; k < targets.size(); ++k) {
+        if (targets[k] == not_scored) continue;
+        ++scored;
+        if (targets[k] == predicted[k]) ++right;
+    }
+    return {right / scored, right == scored};
+}
+
+void add_grids(const Dataset& data, Baselines& result) {
+    std::vector<double> counts(static_cast<std::size_t>(data.dimension));
+    count(data.train.tokens_y, counts);
+    const auto steps = static_cast<std::size_t>(data.steps);
+    const std::vector<std::int64_t> frequent(steps,
+                                             std::max_element(counts.begin(), counts.end()) - counts.begin());
+    double copied = 0, exact = 0, same = 0;
+    for (std::size_t at = 0; at < data.validation.tokens_y.size(); at += steps) {
+        const auto targets = std::span(data.validation.tokens_y).subspan(at, steps);
+        const auto [cells, all] = accuracy(targets, std::span(data.validation.tokens_x).subspan(at, steps));
+        copied += cells;
+        exact += all ? 1 : 0;
+        same += accuracy(targets, frequent).first;
+    }
+    const auto grids = static_cast<double>(data.validation.count);
+    result.copy_cells = copied / grids;
+    result.copy_exact = exact / grids;
+    result.frequent_cells = same / grids;
+}
+
 }  // namespace
 
 Baselines baselines(const Dataset& data) {
@@ -88,6 +122,7 @@ Baselines baselines(const Dataset& data) {
         add_tokens(data, result);
     else
         add_real(data, result);
+    if (data.puzzles > 0) add_grids(data, result);
     if (std::isfinite(data.noise_floor)) result.noise_floor = data.noise_floor;
     return result;
 }

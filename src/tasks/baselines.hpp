@@ -23,6 +23,11 @@ struct Baselines {
     std::optional<double> unigram;  ///< frequencies in training (plus one each), regardless of context
 
     std::optional<double> noise_floor;  ///< of the dataset
+
+    // Grids, not losses: shares of the scored cells that are right (mean over grids), and of grids that are right.
+    std::optional<double> copy_cells;      ///< the output is the input
+    std::optional<double> copy_exact;      ///< the same, whole grids
+    std::optional<double> frequent_cells;  ///< every cell is the most frequent token of training
 };
 
 /// On the validation split, with the task's loss.

@@ -45,6 +45,10 @@ struct Dataset {
     /// number of windows in it, each at its own offset (see read_window).
     std::vector<std::uint16_t> stream;
     Tokeniser tokeniser;  ///< text only: what its tokens are
+
+    /// Grids only: the number of puzzles. The first token of a sequence says which, and theirs are the last of the
+    /// vocabulary.
+    std::int64_t puzzles = 0;
 };
 
 /// How a task's data are made.
@@ -63,6 +67,8 @@ struct TaskOptions {
     /// Text: these tokens, instead of learning them.
     std::optional<Tokeniser> tokeniser = {};
     bool all_for_validation = false;  ///< text: none of it is for training
+    int difficulty = 1;               ///< grid: 1 to 5
+    std::string grids;                ///< arc: the file or folder
 };
 
 /// Reads window `offset` < train.count of a text's stream: x gets `steps` tokens, y the same shifted by one.

@@ -1,6 +1,8 @@
 #include "tasks/tasks.hpp"
 
 #include "base/text.hpp"
+#include "tasks/arc_file.hpp"
+#include "tasks/grid_rules.hpp"
 #include "tasks/real_tasks.hpp"
 #include "tasks/token_tasks.hpp"
 
@@ -19,14 +21,16 @@ constexpr std::uint64_t largest_seed = std::numeric_limits<std::uint32_t>::max()
 constexpr std::int64_t largest_samples = 10'000'000;
 
 using Maker = Dataset (*)(const TaskOptions&);
-constexpr std::array<std::pair<const char*, Maker>, 8> makers{{{"gyroscope", make_gyroscope},
-                                                               {"stability", make_stability},
-                                                               {"near-pi-single", make_near_pi_single},
-                                                               {"near-pi-multi", make_near_pi_multi},
-                                                               {"exact-pi", make_exact_pi},
-                                                               {"reflection", make_reflection},
-                                                               {"copy", make_copy},
-                                                               {"text", make_text}}};
+constexpr std::array<std::pair<const char*, Maker>, 10> makers{{{"gyroscope", make_gyroscope},
+                                                                {"stability", make_stability},
+                                                                {"near-pi-single", make_near_pi_single},
+                                                                {"near-pi-multi", make_near_pi_multi},
+                                                                {"exact-pi", make_exact_pi},
+                                                                {"reflection", make_reflection},
+                                                                {"copy", make_copy},
+                                                                {"text", make_text},
+                                                                {"grid", make_grid},
+                                                                {"arc", make_arc}}};
 
 void require(bool accepted, const char* option, auto value, auto low, auto high) {
     if (!accepted)

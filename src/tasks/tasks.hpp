@@ -10,7 +10,7 @@
 
 namespace spectra::tasks {
 
-/// The tasks by name. Numbers come from NumPy's legacy generator (LegacyRandom) in double precision and are
+/// The tasks by name. Numbers (except grid's) come from NumPy's legacy generator (LegacyRandom) in double precision and are
 /// rounded to float; v₀ is a unit vector in the direction of a Gaussian one; targets are the next state.
 ///
 ///   gyroscope       d = 16, 255 steps: v' = Rv, R turns by θ ~ U(0.1, 2.5) in the plane of two coordinates
@@ -23,6 +23,9 @@ namespace spectra::tasks {
 ///   copy            32 of 32 symbols, token 32, and the same 32 again: 64 steps of predicting the next
 ///                   token, scored on the second half; 5000 and 500
 ///   text            the next byte, or byte-pair token, of a file; its last tenth is for validation, in adjacent windows
+///   grid            eight generated puzzles of a difficulty, 1 to 5 (grid_rules.hpp): the output grid from the input
+///                   grid, on a canvas of 8×8; 4000 and 256
+///   arc             the puzzles of a file or folder in ARC's format (arc_file.hpp)
 ///
 /// The first four are the data of the EΔ suite (exact-pi begins with the states of near-pi-multi), up to the order in which a library adds products (states
 /// agree to 1e-12 before they are rounded). The data of reflection differ: the suite drew them with Torch.

@@ -95,10 +95,13 @@ Checkpoint parse(const std::vector<char>& bytes, const std::string& where) {
     c.best_val_loss = loss != nullptr && loss->shape.empty()
                           ? file.read_doubles(*loss).front()
                           : required(entry("best_val_loss").number(), "best_val_loss");
-    const std::string model = "model.";
-    for (const auto& tensor : file.tensors())
+    const std::string model = "model.", carried = "carried.";
+    for (const auto& tensor : file.tensors()) {
         if (tensor.key.starts_with(model))
             c.model.emplace(tensor.key.substr(model.size()), tensor_of(file, tensor));
+        if (tensor.key.starts_with(carried))
+            c.carried.emplace(tensor.key.substr(carried.size()), tensor_of(file, tensor));
+    }
     c.first_moment = tensor_of(file, file.at("optimizer.first_moment"));
     c.second_moment = tensor_of(file, file.at("optimizer.second_moment"));
     c.log = tensor_of(file, file.at("log"));
@@ -148,6 +151,11 @@ void save_checkpoint(const std::filesystem::path& path, const Checkpoint& c) {
     top.insert("log_columns", c.log_columns);
     top.insert("pending", c.pending);
     if (!c.tokeniser.empty()) top.insert("tokeniser", c.tokeniser);
+    if (!c.carried.empty()) {
+        auto carried = new_dict();
+        for (const auto& [name, tensor] : c.carried) carried.insert(name, tensor.cpu().clone());
+        top.insert("carried", carried);
+    }
     AtomicFile file(path);
     file.write(pickled(top));
     std::error_code none_before;

@@ -20,6 +20,7 @@ struct Checkpoint {
     torch::Tensor log;                           ///< (rows, columns), double: the log so far
     std::string log_columns;                     ///< their names (JSON text)
     torch::Tensor pending;                       ///< sums for the next row of the log
+    std::map<std::string, torch::Tensor> carried = {};  ///< by the model from step to step (Learner::carried)
     std::string tokeniser;  ///< of a text (JSON text); "" for other tasks, and in earlier files
 };
 

@@ -117,9 +117,10 @@ std::vector<Diagnostic> diagnose(Transformer& model, const Tensor& x, const Tick
     const auto sublayers = 2 * model.config().layers * model.config().cycles;
     int64_t done = 0;
     Composite composite;
-    auto last = model.embed(x);
+    const auto start = model.start(x);
+    auto last = start.state;
     std::vector<double> ranks{effective_rank(last)};
-    model.walk(last, [&](Connection& connection, const Tensor& before, const Tensor& after) {
+    model.walk(start, [&](Connection& connection, const Tensor& before, const Tensor& after) {
         if (tick) tick(done, sublayers);
         const bool in_streams = connection.mixer() != nullptr && connection.streams() > 1;
         if (connection.mixer() != nullptr)

@@ -55,13 +55,13 @@ private:
     std::vector<Tensor> wanted_;
 };
 
-Tensor embedded(Transformer& model, const Tensor& input) {
+Transformer::Start start_of(Transformer& model, const Tensor& input) {
     if (input.dim() < 2 || input.size(0) != 1)
         throw std::invalid_argument(
             fmt::format("measuring requires one sequence, (1, tokens, …); got {}", input.size(0)));
     const torch::NoGradGuard no_grad;
     const auto like = model.parameters().front();
-    return model.embed(input.is_floating_point() ? input.to(like.options()) : input.to(like.device()));
+    return model.start(input.is_floating_point() ? input.to(like.options()) : input.to(like.device()));
 }
 
 int64_t token_of(const Tensor& state, int64_t token) {
@@ -321,6 +321,16 @@ layouts::Connection connection_of(const Seen& seen, std::string name, const Conn
     return out;
 }
 
+/// A connection with the norm N before it, of which s = tr N/C: Y N, with s A and s pre. The rest of N takes the directions
+/// of the state and of its mean away.
+void put_norm_before(Seen& seen, const Tensor& norm) {
+    const auto scale = norm.trace() / static_cast<double>(norm.size(0));
+    seen.jacobian = torch::matmul(seen.jacobian, norm);
+    seen.matrix = scale * seen.matrix;
+    if (seen.pre.defined()) seen.pre = scale * seen.pre;
+    seen.frozen = scale * seen.frozen;
+}
+
 /// The beginning of a sublayer's keys.
 std::string key_of(const ModelConfig& config, std::size_t layer, int sublayer) {
     ConnectionConfig c;
@@ -331,9 +341,9 @@ std::string key_of(const ModelConfig& config, std::size_t layer, int sublayer) {
 }
 
 /// Sublayer by sublayer, without recomputation, so that it can be differentiated any number of times.
-Tensor last_state(Transformer& model, const Tensor& states) {
+Tensor last_state(Transformer& model, const Tensor& states, const Tensor& added) {
     auto last = states;
-    model.walk(states, [&](Connection&, const Tensor&, const Tensor& after) { last = after; });
+    model.walk({states, added}, [&](Connection&, const Tensor&, const Tensor& after) { last = after; });
     return last;
 }
 
@@ -359,7 +369,8 @@ layouts::Measurement measure(Transformer& model, const Tensor& input, const Meas
             "whole, with `token` all");
     const Widened widened(model, options.double_precision);
     const WithoutParameters fixed(model);
-    const auto start = embedded(model, input);
+    const auto from = start_of(model, input);
+    const auto& start = from.state;
     const auto t = token_of(start, options.token);
     const auto& config = model.config();
 
@@ -372,13 +383,19 @@ layouts::Measurement measure(Transformer& model, const Tensor& input, const Meas
 
     auto product = identity(config.channels);
     auto before = start;
-    for (int64_t cycle = 0; cycle < config.cycles; ++cycle)
+    for (int64_t cycle = 0; cycle < config.cycles; ++cycle) {
+        Tensor norm;  // before a further cycle
+        if (cycle > 0 && from.added.defined())
+            norm = on_host(jacobian::exact_jacobian(
+                [&](const Tensor& rows) { return model.normalised(rows); }, before[0][t], options.jacobian));
+        if (cycle > 0) before = model.next_cycle(before, from);
         for (std::size_t layer = 0; layer < model.blocks().size(); ++layer)
             for (const int sublayer : {0, 1}) {
                 auto& block = *model.blocks()[layer];
                 auto& connection = block.connection(sublayer);
                 Sublayer parts(block, sublayer, before, t, options.jacobian);
-                const auto seen = parts.seen();
+                auto seen = parts.seen();
+                if (norm.defined()) put_norm_before(seen, std::exchange(norm, Tensor{}));
                 out.stack.connections.push_back(
                     connection_of(seen, key_of(config, layer, sublayer), connection));
                 out.branches.push_back(branch_of(seen, out.stack.connections.back()));
@@ -386,8 +403,11 @@ layouts::Measurement measure(Transformer& model, const Tensor& input, const Meas
                 product = torch::matmul(seen.jacobian, product);
                 before = parts.next().clone();
             }
+    }
 
-    const SequenceFunction whole = [&](const Tensor& states) { return last_state(model, states); };
+    const SequenceFunction whole = [&](const Tensor& states) {
+        return last_state(model, states, from.added);
+    };
     out.product_defect = defect_on_rows(whole, start, t, product, options);
     const double rounding = start.scalar_type() == torch::kDouble ? 1e-10 : 1e-4;
     if (!(out.product_defect <= rounding)) {
@@ -402,9 +422,9 @@ layouts::Measurement measure(Transformer& model, const Tensor& input, const Meas
 jacobian::JacobianLaw measure_sequence(Transformer& model, const Tensor& input, const MeasureOptions& options) {
     const Widened widened(model, options.double_precision);
     const WithoutParameters fixed(model);
-    const auto start = embedded(model, input);
-    return jacobian_law([&](const Tensor& states) { return last_state(model, states); }, start[0],
-                        options.jacobian);
+    const auto from = start_of(model, input);
+    return jacobian_law([&](const Tensor& states) { return last_state(model, states, from.added); },
+                        from.state[0], options.jacobian);
 }
 
 }  // namespace spectra::train

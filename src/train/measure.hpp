@@ -43,6 +43,11 @@ struct MeasureOptions {
 ///    projections): pre and post are empty, and core_values and core_variance are those of X_l. The same
 ///    holds for ddl and mgt.
 ///
+///
+/// A Tiny Recursive Model is measured at the latent recursion of its first supervision step's last cycle: from
+/// x + y + z before the first of its updates to the state before the norm of the last. The norm N between two of them
+/// belongs to the connection after it: Y N, with A and pre times tr N/C.
+///
 /// mixer_variance is ‖Y_l − Y_l°‖²/N, where Y_l° is the Jacobian with A, pre and post (for ddl and mgt the
 /// channel operator and gates) fixed at this input: A ⊗ I + post preᵀ ⊗ F, or (I + G) A for a branch G
 /// after A.

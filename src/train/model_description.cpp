@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "tasks/tasks.hpp"
 #include "train/host_threads.hpp"
+#include "train/make_learner.hpp"
 #include "train/modules/gate_regulariser.hpp"
 
 #include <fmt/format.h>
@@ -58,6 +59,10 @@ void add_later_options(const ModelConfig& m, Description& d) {
     add("permutation_basis", name_of(bases, o.basis), name_of(bases, none.basis));
     add("gate_regulariser", name_of(gate_regularisers, o.regulariser),
         name_of(gate_regularisers, none.regulariser));
+    add("answer_cycles", m.answer_cycles, plain.answer_cycles);
+    add("supervision_steps", m.supervision_steps, plain.supervision_steps);
+    add("halt_exploration", m.halt_exploration, plain.halt_exploration);
+    add("puzzle_tokens", m.puzzle_tokens, plain.puzzle_tokens);
 }
 
 void read_later_options(const Description& d, ModelConfig& m) {
@@ -67,6 +72,11 @@ void read_later_options(const Description& d, ModelConfig& m) {
     m.post_norm = d.value("post_norm", plain.post_norm);
     m.beta_scale = d.value("beta_scale", plain.beta_scale);
     m.beta_offset = d.value("beta_offset", plain.beta_offset);
+    m.causal = plain.causal;
+    m.answer_cycles = d.value("answer_cycles", plain.answer_cycles);
+    m.supervision_steps = d.value("supervision_steps", plain.supervision_steps);
+    m.halt_exploration = d.value("halt_exploration", plain.halt_exploration);
+    m.puzzle_tokens = d.value("puzzle_tokens", plain.puzzle_tokens);
     o.temperature = d.value("temperature", o.temperature);
     o.sinkhorn_clamp = d.value("sinkhorn_clamp", o.sinkhorn_clamp);
     o.permutations = d.value("permutations", o.permutations);
@@ -146,7 +156,8 @@ namespace {
 /// Before anything of that size is made: every block has at least one matrix of a stream's width.
 void check_sizes(const ModelConfig& m, const Checkpoint& checkpoint) {
     constexpr int64_t most = 1 << 20;
-    for (const auto size : {m.layers, m.cycles, m.channels, m.streams, m.heads})
+    for (const auto size : {m.layers, m.cycles, m.channels, m.streams, m.heads, m.answer_cycles,
+                            m.supervision_steps, m.puzzle_tokens})
         if (size < 1 || size > most) throw std::invalid_argument(fmt::format("a size is {}", size));
     double numbers = 0;
     for (const auto& [name, tensor] : checkpoint.model) numbers += static_cast<double>(tensor.numel());
@@ -235,6 +246,8 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
         options.text_file = d.at("text");
         if (d.at("context") > 0) options.context = d.at("context");
         options.vocabulary = d.value("vocabulary", 0);
+        options.difficulty = d.value("difficulty", options.difficulty);
+        options.grids = d.value("grids", "");
         if (!checkpoint.tokeniser.empty()) options.tokeniser = described_tokeniser(checkpoint.tokeniser);
         gate_weight = d.at("gate_weight");
         steps = d.at("steps");
@@ -268,6 +281,8 @@ TrainedModel trained_model(const Checkpoint& checkpoint, const std::string& wher
 std::string model_words(const ModelConfig& m) {
     std::string words = fmt::format("{} block{}", m.layers, m.layers == 1 ? "" : "s");
     if (m.cycles > 1) words += fmt::format(" × {} cycles", m.cycles);
+    if (m.architecture == "trm")
+        words += fmt::format(" × {} answers × {} supervision steps", m.answer_cycles, m.supervision_steps);
     words += has_streams(m.architecture)
                  ? fmt::format(", {} = {} × {} channels", m.channels, m.streams, m.channels / m.streams)
                  : fmt::format(", {} channels", m.channels);

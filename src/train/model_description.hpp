@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tasks/dataset.hpp"
 #include "train/checkpoint_file.hpp"
 #include "train/learner.hpp"
 

@@ -21,7 +21,7 @@ CayleyAdamOptions frame_options(const OptimiserOptions& options) {
 }  // namespace
 
 Optimiser::Optimiser(const Named& parameters, const OptimiserOptions& options,
-                     const std::vector<Tensor>& frames)
+                     const std::vector<Tensor>& frames, const std::vector<Tensor>& by_sign)
     : options_(options), frame_rule_(frame_options(options)) {
     const torch::NoGradGuard no_grad;
     const auto frame_of = [&](const Tensor& p) {
@@ -29,18 +29,25 @@ Optimiser::Optimiser(const Named& parameters, const OptimiserOptions& options,
                             [&](const Tensor& frame) { return frame.data_ptr() == p.data_ptr(); });
     };
     const auto is_free = [&](const auto& item) { return frame_of(item.second) == frames.end(); };
+    const auto is_signed = [&](const auto& item) {
+        return std::any_of(by_sign.begin(), by_sign.end(),
+                           [&](const Tensor& p) { return p.is_same(item.second); });
+    };
     for (const auto& item : parameters)
         if (item.second.requires_grad()) parameters_.push_back(item);
     const auto decays = [&](const auto& item) {
-        return is_free(item) && (options.decay_vectors || item.second.dim() >= 2);
+        return is_free(item) && !is_signed(item) && (options.decay_vectors || item.second.dim() >= 2);
     };
-    std::stable_partition(parameters_.begin(), parameters_.end(), is_free);
+    const auto frames_begin = std::stable_partition(parameters_.begin(), parameters_.end(), is_free);
+    std::stable_partition(parameters_.begin(), frames_begin,
+                          [&](const auto& item) { return !is_signed(item); });
     std::stable_partition(parameters_.begin(), parameters_.end(), decays);
     std::vector<Tensor> pieces;
     for (const auto& item : parameters_) {
         pieces.push_back(item.second.detach().flatten());
         if (decays(item)) decayed_ += item.second.numel();
         if (is_free(item)) free_ += item.second.numel();
+        if (is_signed(item)) signed_ += item.second.numel();
     }
     flat_ = torch::cat(pieces);
     m_ = torch::zeros_like(flat_.narrow(0, 0, free_));
@@ -86,23 +93,25 @@ void Optimiser::step(double rate) {
     const torch::NoGradGuard no_grad;
     ++steps_;
     const auto t = static_cast<double>(steps_);
-    const auto gradient = gradient_.narrow(0, 0, free_);
-    auto flat = flat_.narrow(0, 0, free_);
+    const auto count = free_ - signed_;
+    const auto gradient = gradient_.narrow(0, 0, count);
+    auto flat = flat_.narrow(0, 0, count), m = m_.narrow(0, 0, count), v = v_.narrow(0, 0, count);
     const bool has_moments = options_.rule != OptimiserOptions::Rule::sign_sgd;
     if (has_moments) {
-        m_.lerp_(gradient, 1 - options_.beta1);
-        v_.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
+        m.lerp_(gradient, 1 - options_.beta1);
+        v.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
     }
     if (options_.weight_decay > 0) flat_.narrow(0, 0, decayed_).mul_(1 - rate * options_.weight_decay);
     const double first = 1 - std::pow(options_.beta1, t), second = 1 - std::pow(options_.beta2, t);
     if (!has_moments) {
         flat.add_(gradient.sign(), -rate);
     } else if (options_.rule == OptimiserOptions::Rule::adamw) {
-        const auto root = v_.sqrt().div_(std::sqrt(second)).add_(options_.epsilon);
-        flat.addcdiv_(m_, root, -rate / first);
+        const auto root = v.sqrt().div_(std::sqrt(second)).add_(options_.epsilon);
+        flat.addcdiv_(m, root, -rate / first);
     } else {
-        flat.add_(torch::atan2(m_ / first, (v_ / second).sqrt()), -rate);
+        flat.add_(torch::atan2(m / first, (v / second).sqrt()), -rate);
     }
+    if (signed_ > 0) step_by_sign(rate * options_.sign_rate);
     if (frames_.empty()) return;
     std::vector<Tensor> slopes;
     int64_t offset = free_;
@@ -112,6 +121,13 @@ void Optimiser::step(double rate) {
     }
     frame_rule_.options().learning_rate = rate;
     frame_rule_.step(frames_, slopes);
+}
+
+void Optimiser::step_by_sign(double rate) {
+    const auto sign = gradient_.narrow(0, free_ - signed_, signed_).sign();
+    auto numbers = flat_.narrow(0, free_ - signed_, signed_);
+    if (options_.weight_decay > 0) numbers.mul_(1 - rate * options_.weight_decay * sign.abs());
+    numbers.add_(sign, -rate);
 }
 
 std::pair<Tensor, Tensor> Optimiser::moments() const {

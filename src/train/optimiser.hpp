@@ -22,6 +22,7 @@ struct OptimiserOptions {
     double epsilon = 1e-8;       ///< of AdamW
     double weight_decay = 0.1;   ///< per step, times the learning rate
     bool decay_vectors = false;  ///< else matrices (two dimensions and more) only
+    double sign_rate = 1;        ///< learning rate of parameters moved by signs, times that of the others
 };
 
 /// AdamW, AdamAtan2 (m̂/(√v̂ + ε) replaced by atan2(m̂, √v̂), no ε) or SignSGD (replaced by the sign of the gradient; its
@@ -34,9 +35,10 @@ public:
     using Named = std::vector<std::pair<std::string, torch::Tensor>>;
 
     /// Uses only parameters that require gradients. They must not be moved. `frames`: views (n×rank) of the
-    /// orthonormal frames among them.
+    /// orthonormal frames among them. `by_sign`: those that SignSGD moves instead, with the same decay for numbers that
+    /// have a gradient (rows of a table that the batch does not read stay).
     Optimiser(const Named& parameters, const OptimiserOptions& options,
-              const std::vector<torch::Tensor>& frames = {});
+              const std::vector<torch::Tensor>& frames = {}, const std::vector<torch::Tensor>& by_sign = {});
 
     /// Sets all gradients to zero.
     void zero_grad();
@@ -70,11 +72,13 @@ public:
 private:
     /// Those taken last, flat, by parameter.
     Named gradients() const;
+    void step_by_sign(double rate);
 
     OptimiserOptions options_;
     Named parameters_;
     int64_t decayed_ = 0;  ///< count of leading numbers of the vector that decay
     int64_t free_ = 0;     ///< count of leading numbers that belong to no frame
+    int64_t signed_ = 0;   ///< count of the last of these, which SignSGD moves
     torch::Tensor flat_, gradient_;
     torch::Tensor m_, v_;                ///< of the free numbers
     std::vector<torch::Tensor> frames_;  ///< views of the rest

@@ -49,6 +49,9 @@ Json description(const TrainRequest& r, const TrainOptions& o, std::uint64_t see
     // Only if given, so that checkpoints from before these options can be resumed.
     if (r.validation_samples) all["validation_samples"] = *r.validation_samples;
     if (r.vocabulary.value_or(0) > 0) all["vocabulary"] = *r.vocabulary;
+    if (r.difficulty) all["difficulty"] = *r.difficulty;
+    if (r.grids) all["grids"] = *r.grids;
+    if (r.puzzle_rate) all["puzzle_rate"] = *r.puzzle_rate;
     return all;
 }
 
@@ -89,6 +92,8 @@ TrainOptions train_options(const TrainRequest& r) {
     a.weight_decay = r.weight_decay.value_or(reflection ? 0.01 : 0.1);
     a.decay_vectors = reflection;
     if (reflection) a.beta2 = 0.999;
+    constexpr double published = 1e-2;
+    a.sign_rate = r.puzzle_rate.value_or(published) / s.peak;
     return o;
 }
 
@@ -168,6 +173,8 @@ tasks::Dataset dataset_of(const TrainRequest& r) {
     options.text_file = r.text.value_or("");
     if (r.context) options.context = *r.context;
     options.vocabulary = r.vocabulary.value_or(0);
+    options.difficulty = r.difficulty.value_or(options.difficulty);
+    options.grids = r.grids.value_or("");
     return tasks::make_dataset(r.task, options);
 }
 
@@ -181,14 +188,14 @@ ModelConfig model_config(const TrainRequest& r) {
     m.channels = r.channels.value_or(static_cast<int>(m.channels));
     m.streams = r.streams.value_or(static_cast<int>(m.streams));
     m.heads = r.heads;
-    m.rotary = r.rotary;
+    m.rotary = m.rotary || r.rotary;
     m.pooling = r.pooling == "causal" ? Pooling::causal : Pooling::published;
     m.published_start = r.start == "published";
     m.static_mappings = r.mappings == "static";
     if (m.static_mappings && !has_hyper_connections(architecture))
         throw std::invalid_argument(fmt::format(
             "`mappings` static: {} makes its mappings from the input; only applies to delta, mhc, mhc-lite, shc, hc, "
-            "recursive and `mixer`",
+            "recursive, trm and `mixer`",
             architecture));
     m.checkpoint_blocks = r.recompute;
     auto& o = m.mixer_options;
@@ -203,6 +210,10 @@ ModelConfig model_config(const TrainRequest& r) {
     if (r.permutation_basis) o.basis = permutation_basis(*r.permutation_basis);
     if (r.gate_regulariser) o.regulariser = gate_regulariser(*r.gate_regulariser);
     if (r.norm) m.post_norm = *r.norm == "post";
+    m.answer_cycles = r.answer_cycles.value_or(static_cast<int>(m.answer_cycles));
+    m.supervision_steps = r.supervision_steps.value_or(static_cast<int>(m.supervision_steps));
+    m.halt_exploration = r.halt_exploration.value_or(m.halt_exploration);
+    m.puzzle_tokens = r.puzzle_tokens.value_or(static_cast<int>(m.puzzle_tokens));
     m.value_injection = r.value_injection;
     m.beta_scale = r.beta_scale.value_or(m.beta_scale);
     m.beta_offset = r.beta_offset.value_or(m.beta_offset);

@@ -13,10 +13,11 @@
 #include <memory>
 #include <optional>
 
-#include "random/stream.hpp"
 #include "train/autocast.hpp"
+#include "train/batches.hpp"
 #include "train/checkpoint_file.hpp"
 #include "train/diagnostics.hpp"
+#include "train/make_learner.hpp"
 #include "train/model_description.hpp"
 #include "train/modules/recording.hpp"
 #include "train/step_graph.hpp"
@@ -32,56 +33,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-/// Draws batch `micro` of a step, which depends only on (seed, step, micro), or this process's part of it.
-class Batches {
-public:
-    Batches(const tasks::Dataset& data, const TrainOptions& options)
-        : data_(data), options_(options), all_(tensors_of(data, data.train, options.device)) {
-        const auto count = std::min(options.batch, data.train.count);
-        const int64_t rank = options.processes ? options.processes->rank() : 0;
-        const int64_t size = options.processes ? options.processes->size() : 1;
-        if (count < size)
-            throw std::invalid_argument(fmt::format(
-                "`batch`: {}, but {} processes were started; each needs at least one sequence", count, size));
-        count_ = count;
-        begin_ = rank * count / size;
-        end_ = (rank + 1) * count / size;
-    }
-
-    /// Of the sequences of a batch, how many are this process's.
-    double share() const { return static_cast<double>(end_ - begin_) / static_cast<double>(count_); }
-
-    Batch draw(int64_t step, int64_t micro) const {
-        const auto index = static_cast<std::uint32_t>(step * options_.accumulate + micro);
-        random::Stream stream(options_.seed, random::Purpose::batch, 0, index);
-        std::vector<int64_t> rows(static_cast<std::size_t>(count_));
-        for (auto& row : rows)
-            row = static_cast<int64_t>(stream.uniform() * static_cast<double>(data_.train.count));
-        rows = {rows.begin() + begin_, rows.begin() + end_};
-        if (!all_.x.defined()) return windows(rows);
-        const auto chosen = torch::tensor(rows).to(options_.device);
-        return {all_.x.index_select(0, chosen), all_.y.index_select(0, chosen)};
-    }
-
-private:
-    Batch windows(const std::vector<int64_t>& offsets) const {
-        const auto count = static_cast<int64_t>(offsets.size()), steps = data_.steps;
-        auto x = torch::empty({count, steps}, torch::kLong), y = torch::empty_like(x);
-        for (int64_t i = 0; i < count; ++i) {
-            const auto at = [&](const Tensor& t) {
-                return std::span(t.data_ptr<int64_t>() + i * steps, static_cast<std::size_t>(steps));
-            };
-            tasks::read_window(data_, offsets[static_cast<std::size_t>(i)], at(x), at(y));
-        }
-        return {x.to(options_.device), y.to(options_.device)};
-    }
-
-    const tasks::Dataset& data_;
-    const TrainOptions& options_;
-    Batch all_;
-    int64_t count_ = 0, begin_ = 0, end_ = 0;  ///< sequences of a batch, and which are ours
-};
 
 Optimiser::Named named_parameters(torch::nn::Module& module) {
     Optimiser::Named named;
@@ -124,7 +75,7 @@ std::string first_bad_state(Learner& learner, const Batch& batch) {
     const torch::NoGradGuard no_grad;
     std::string place;
     int64_t sublayer = 0;
-    model->walk(model->embed(batch.x), [&](Connection&, const Tensor&, const Tensor& after) {
+    model->walk(model->start(batch.x), [&](Connection&, const Tensor&, const Tensor& after) {
         if (place.empty() && !torch::isfinite(after).all().item<bool>())
             place = fmt::format("block {} ({}), its output", (sublayer / 2) % model->config().layers,
                                 sublayer % 2 == 0 ? "attention" : "MLP");
@@ -149,14 +100,19 @@ private:
 class Run {
 public:
     Run(const tasks::Dataset& data, const TrainOptions& options, const TrainHooks& hooks)
-        : data_(data), options_(options), hooks_(hooks), batches_(data, options) {
+        : data_(data),
+          options_(options),
+          hooks_(hooks),
+          batches_(data, options.batch, options.seed, options.device,
+                   options.model.architecture == "trm" ? &options.model : nullptr, options.processes) {
         torch::manual_seed(options.seed);
         learner_ = make_learner(data, options.model, options.gate_weight);
         learner_->module().to(options.device);
         validation_ = tensors_of(data, data.validation, options.device);
         auto* const model = learner_->transformer();
         optimiser_ = std::make_unique<Optimiser>(named_parameters(learner_->module()), options.optimiser,
-                                                 model ? model->frames() : std::vector<Tensor>{});
+                                                 model ? model->frames() : std::vector<Tensor>{},
+                                                 learner_->moved_by_sign());
         evaluation_batch_ =
             evaluation_batch(data.steps, parameter_count(learner_->module()), options.device);
         if (options.resume) restore();
@@ -244,8 +200,8 @@ private:
         return {{"perplexity", std::exp(loss)}, {"bits_per_byte", tasks::bits_per_byte(data_, loss)}};
     }
 
-    double validation_loss() {
-        return evaluate(*learner_, validation_, evaluation_batch_, while_doing("validation"));
+    Learner::Judged judged() {
+        return judge(*learner_, validation_, evaluation_batch_, while_doing("validation"));
     }
 
     /// The first ten steps are not timed: they warm up.
@@ -297,21 +253,27 @@ private:
         const auto [loss, norm] = gradients(batch);
         check(loss, norm, batch);
         optimiser_->step(options_.schedule(step_));
+        learner_->advance();
         ++step_;
         return {loss, norm};
+    }
+
+    /// Batch `micro` of this step.
+    Batch drawn(int64_t micro) const {
+        return batches_.draw(static_cast<std::uint32_t>(step_ * options_.accumulate + micro));
     }
 
     /// Gives the optimiser the gradients of this step; returns loss and norm.
     std::pair<double, double> gradients(Batch& batch) {
         if (options_.accumulate == 1) {
-            batch = batches_.draw(step_, 0);
+            batch = drawn(0);
             if (recording_is_due(batch)) record(batch);
             if (const auto replayed = replay(batch)) return taken(*replayed);
         }
         optimiser_->zero_grad();
         Tensor loss;
         for (int64_t micro = 0; micro < options_.accumulate; ++micro) {
-            if (options_.accumulate > 1) batch = batches_.draw(step_, micro);
+            if (options_.accumulate > 1) batch = drawn(micro);
             const auto task = backward(batch);
             loss = loss.defined() ? loss + task : task;
         }
@@ -372,6 +334,7 @@ private:
     void record(const Batch& batch) {
         auto recorded = std::make_unique<Recorded>();
         recorded->batch = {batch.x.clone(), batch.y.clone()};
+        if (batch.least_steps.defined()) recorded->batch.least_steps = batch.least_steps.clone();
         optimiser_->zero_grad();
         const bool done = recorded->graph.record([&] {
             const Recording recording;
@@ -390,6 +353,7 @@ private:
         if (!recorded_ || !batch.x.sizes().equals(recorded_->batch.x.sizes())) return {};
         recorded_->batch.x.copy_(batch.x);
         recorded_->batch.y.copy_(batch.y);
+        if (batch.least_steps.defined()) recorded_->batch.least_steps.copy_(batch.least_steps);
         recorded_->graph.replay();
         const auto summary = recorded_->summary.cpu();
         const auto* const numbers = summary.data_ptr<double>();
@@ -421,7 +385,7 @@ private:
     void add_row(double loss, double norm) {
         const torch::NoGradGuard no_grad;
         const Stopwatch watch(evaluation_seconds_);
-        const double val = validation_loss();
+        const auto [val, means] = judged();
         if (std::isnan(loss)) loss = val;
         std::vector<Diagnostic> along;
         if (auto* const model = learner_->transformer()) {
@@ -432,6 +396,7 @@ private:
             for (const auto& [name, value] : learner_->measures(validation_))
                 along.push_back({name, {value}});
         }
+        for (const auto& [name, value] : means) along.push_back({name, {value}});
         for (const auto& [name, value] : text_measures(val)) along.push_back({name, {value}});
         fit_earlier_rows(along);
         best_ = std::min(best_, val);
@@ -488,6 +453,7 @@ private:
         }
         c.pending = torch::tensor(pending, torch::kDouble);
         if (is_text()) c.tokeniser = tokeniser_text(data_.tokeniser);
+        for (const auto& [name, tensor] : learner_->carried()) c.carried.emplace(name, tensor);
         save_checkpoint(options_.checkpoint, c);
         saved_step_ = step_;
         const double ended = clock();
@@ -510,6 +476,7 @@ private:
         step_ = first_step_ = c.step;
         best_ = c.best_val_loss;
         optimiser_->restore(c.first_moment, c.second_moment, step_);
+        learner_->carry({c.carried.begin(), c.carried.end()});
         unpack_log(c.log, c.log_columns);
         loss_sum_ = c.pending[0].item<double>();
         norm_sum_ = c.pending[1].item<double>();
@@ -558,7 +525,7 @@ private:
         const bool known = log_.rows.back()[0] == static_cast<double>(step_);
         r.final_val_loss = known ? log_.rows.back()[2] : NAN;
         try {
-            if (!known) r.final_val_loss = validation_loss();
+            if (!known) r.final_val_loss = judged().loss;
             r.measures = learner_->measures(validation_, while_doing("roll-out"));
             for (const auto& measure : text_measures(r.final_val_loss)) r.measures.push_back(measure);
             if (known && learner_->transformer() != nullptr)
@@ -570,7 +537,8 @@ private:
         }
         r.best_val_loss = std::isnan(r.final_val_loss) ? best_ : std::min(best_, r.final_val_loss);
         r.parameters = parameter_count(learner_->module());
-        if (auto* const model = learner_->transformer()) r.core_parameters = core_parameter_count(*model);
+        if (auto* const model = learner_->transformer(); model != nullptr && data_.puzzles == 0)
+            r.core_parameters = core_parameter_count(*model);
         r.log = log_;
         r.steps_per_second = steps_per_second();
         r.replayed_steps = replayed_;
@@ -603,32 +571,28 @@ private:
 
 }  // namespace
 
-Batch tensors_of(const tasks::Dataset& data, const tasks::Split& split, torch::Device device) {
-    const auto shaped = [&](const auto& values, torch::ScalarType type, const std::vector<int64_t>& shape) {
-        return torch::from_blob(const_cast<void*>(static_cast<const void*>(values.data())), shape,
-                                torch::dtype(type))
-            .clone()
-            .to(device);
-    };
-    if (!data.tokens)
-        return {shaped(split.x, torch::kFloat, {split.count, data.steps, data.dimension}),
-                shaped(split.y, torch::kFloat, {split.count, data.steps, data.dimension})};
-    if (split.tokens_x.empty()) return {};
-    return {shaped(split.tokens_x, torch::kLong, {split.count, data.steps}),
-            shaped(split.tokens_y, torch::kLong, {split.count, data.steps})};
-}
-
-double evaluate(Learner& learner, const Batch& split, int64_t batch, const Tick& tick) {
+Learner::Judged judge(Learner& learner, const Batch& split, int64_t batch, const Tick& tick) {
     const torch::NoGradGuard no_grad;
     const auto count = split.x.size(0);
-    double sum = 0;
+    Learner::Judged all;
     for (int64_t from = 0; from < count; from += batch) {
         if (tick) tick(from, count);
         const auto size = std::min(batch, count - from);
-        const auto loss = learner.loss({split.x.narrow(0, from, size), split.y.narrow(0, from, size)}).task;
-        sum += loss.item<double>() * static_cast<double>(size);
+        const auto part = learner.judge({split.x.narrow(0, from, size), split.y.narrow(0, from, size)});
+        if (from == 0) all.means.assign(part.means.size(), {});
+        all.loss += part.loss * static_cast<double>(size);
+        for (std::size_t k = 0; k < part.means.size(); ++k) {
+            all.means[k].first = part.means[k].first;
+            all.means[k].second += part.means[k].second * static_cast<double>(size);
+        }
     }
-    return sum / static_cast<double>(count);
+    all.loss /= static_cast<double>(count);
+    for (auto& [name, sum] : all.means) sum /= static_cast<double>(count);
+    return all;
+}
+
+double evaluate(Learner& learner, const Batch& split, int64_t batch, const Tick& tick) {
+    return judge(learner, split, batch, tick).loss;
 }
 
 int64_t evaluation_batch(int64_t positions, int64_t parameters, torch::Device device) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tasks/baselines.hpp"
+#include "train/batches.hpp"
 #include "train/data_parallel.hpp"
 #include "train/learner.hpp"
 #include "train/optimiser.hpp"
@@ -86,14 +87,13 @@ struct TrainHooks {
 /// model is that of one process: which of them are interrupted, continued or read by another number is of no account.
 TrainResult train(const tasks::Dataset& data, const TrainOptions& options, const TrainHooks& hooks = {});
 
-/// Mean loss over a whole split, in batches. `tick` counts sequences.
+/// Means over a whole split, in batches. `tick` counts sequences.
+Learner::Judged judge(Learner& learner, const Batch& split, int64_t batch, const Tick& tick = {});
+/// Its loss only.
 double evaluate(Learner& learner, const Batch& split, int64_t batch, const Tick& tick = {});
 
 /// Sequences per batch of an evaluation, whatever the batch of training: enough to keep the device busy, few enough
 /// that a batch takes about a second and little memory.
 int64_t evaluation_batch(int64_t positions, int64_t parameters, torch::Device device);
-
-/// A split as tensors on a device (except the training stream of text, from which batches are drawn).
-Batch tensors_of(const tasks::Dataset& data, const tasks::Split& split, torch::Device device);
 
 }  // namespace spectra::train

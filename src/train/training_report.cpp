@@ -38,7 +38,9 @@ std::vector<double> all_rows(const TrainingLog& log, std::size_t index) {
 }
 
 std::string loss_name(const TrainingReport& report) {
-    return report.tokens ? "cross-entropy (nats)" : "mean square error";
+    return report.architecture == "trm" ? "stablemax cross-entropy (nats)"
+           : report.tokens              ? "cross-entropy (nats)"
+                                        : "mean square error";
 }
 
 std::string measure_words(const std::string& name) {
@@ -47,6 +49,11 @@ std::string measure_words(const std::string& name) {
     if (name == "cosine") return "cosine to the target";
     if (name == "perplexity") return "perplexity, per token";
     if (name == "bits_per_byte") return "bits per byte";
+    if (name == "cell_accuracy") return "cells right, mean of grids";
+    if (name == "exact_accuracy") return "grids exactly right";
+    if (name == "halting_step") return "supervision steps to halting";
+    if (name == "halt_accuracy") return "halting says if it is right";
+    if (name.starts_with("pass_at_")) return "pass@" + name.substr(8) + ", of 100 samples";
     if (name == "rank_preservation") return "rank of states, last over first";
     if (name == "rank_decay") return "slope of its logarithm, per block";
     return name;
@@ -178,6 +185,12 @@ std::vector<std::pair<std::string, double>> named_baselines(const tasks::Baselin
     return named;
 }
 
+std::vector<std::pair<std::string, double>> grid_baselines(const tasks::Baselines& b) {
+    if (!b.copy_cells) return {};
+    return {
+        {"copy_cells", *b.copy_cells}, {"copy_exact", *b.copy_exact}, {"frequent_cells", *b.frequent_cells}};
+}
+
 void write_training_file(const TrainingReport& r, const std::filesystem::path& path) {
     auto file = h5::File::create(path);
     report::write_provenance(file, r.provenance);
@@ -205,7 +218,8 @@ void write_training_file(const TrainingReport& r, const std::filesystem::path& p
     attribute("steps_per_second", r.result.steps_per_second);
     attribute("final_val_loss", r.result.final_val_loss);
     for (const auto& [name, value] : r.result.measures) attribute(name, value);
-    for (const auto& [name, value] : named_baselines(r.baselines)) attribute("baseline_" + name, value);
+    for (const auto& list : {named_baselines(r.baselines), grid_baselines(r.baselines)})
+        for (const auto& [name, value] : list) attribute("baseline_" + name, value);
     AtomicFile whole(path);
     whole.write(file.image());
     whole.commit();
@@ -257,7 +271,8 @@ nlohmann::ordered_json training_json(const TrainingReport& r) {
     Json baselines = Json::object();
     for (const char* name : {"copy", "zero", "negation", "running_mean", "noise_floor"})
         baselines[name] = nullptr;
-    for (const auto& [name, value] : named_baselines(r.baselines)) baselines[name] = number(value);
+    for (const auto& list : {named_baselines(r.baselines), grid_baselines(r.baselines)})
+        for (const auto& [name, value] : list) baselines[name] = number(value);
     object["baselines"] = std::move(baselines);
     for (const auto& [name, value] : r.result.measures) object[name] = number(value);
     object["seconds"] = number(r.result.seconds);
@@ -294,6 +309,12 @@ std::string training_page(const TrainingReport& r) {
     if (!r.result.measures.empty()) {
         page += "\nmeasured\n";
         for (const auto& [name, value] : r.result.measures) line(measure_words(name), value);
+    }
+    if (r.baselines.copy_cells) {
+        page += "\ntrivial predictors of grids\n";
+        line("copy of the input: cells right", *r.baselines.copy_cells);
+        line("copy of the input: grids right", *r.baselines.copy_exact);
+        line("most frequent token: cells right", *r.baselines.frequent_cells);
     }
     return page;
 }

@@ -29,6 +29,9 @@ struct TrainingReport {
 /// The predictors that apply, by their names in --json.
 std::vector<std::pair<std::string, double>> named_baselines(const tasks::Baselines& baselines);
 
+/// The accuracies of those on grids, by their names in --json.
+std::vector<std::pair<std::string, double>> grid_baselines(const tasks::Baselines& baselines);
+
 /// STEM.h5: /training with one dataset per column of the log, attributes of the run and of its result, and
 /// /training/diagnostics with (rows, places) datasets.
 void write_training_file(const TrainingReport& report, const std::filesystem::path& path);

@@ -23,7 +23,7 @@ struct Case {
 std::vector<Case> all_cases() {
     std::vector<Case> out;
     for (const auto& name : architecture_names())
-        if (!matched_config(name).post_norm) out.push_back({name, ""});
+        if (!matched_config(name).post_norm && matched_config(name).causal) out.push_back({name, ""});
     for (const auto& name : mixer_names()) out.push_back({"mixer", name});
     return out;
 }

@@ -84,6 +84,35 @@ TEST(Optimiser, SignSgdTakesTheSign) {
     EXPECT_EQ(optimiser.moments().first.abs().max().item<float>(), 0);
 }
 
+// A table of which the loss reads one row: that row moves by signs and decays, the others stay; the rest is AdamW's.
+TEST(Optimiser, MovesATableBySign) {
+    torch::manual_seed(1);
+    auto table = torch::randn({3, 4}, torch::kDouble).requires_grad_(true);
+    auto other = torch::randn({4, 2}, torch::kDouble).requires_grad_(true);
+    auto plain = other.detach().clone().requires_grad_(true);
+    OptimiserOptions options;
+    options.sign_rate = 5;
+    Optimiser optimiser({{"table", table}, {"other", other}}, options, {}, {table});
+    Optimiser alone({{"plain", plain}}, options);
+    const auto before = table.detach().clone();
+    for (int step = 0; step < 3; ++step) {
+        const auto row = table[1].detach().clone();
+        optimiser.zero_grad();
+        alone.zero_grad();
+        torch::matmul(table[1], other).square().sum().backward();
+        torch::matmul(row, plain).square().sum().backward();
+        const auto sign = table.grad()[1].sign();
+        optimiser.gather(0);
+        alone.gather(0);
+        optimiser.step(0.01);
+        alone.step(0.01);
+        EXPECT_TRUE(torch::allclose(table[1], row * (1 - 0.05 * 0.1) - 0.05 * sign, 0, 1e-12));
+        EXPECT_TRUE(torch::allclose(other, plain, 0, 1e-12));
+    }
+    EXPECT_TRUE(torch::equal(table[0], before[0]));
+    EXPECT_TRUE(torch::equal(table[2], before[2]));
+}
+
 // JPmHC's table 11.
 TEST(Schedule, DropsLate) {
     Schedule schedule;

@@ -35,19 +35,35 @@ TEST(TrainRequest, AcceptsEveryArchitectureAndMixer) {
 }
 
 TEST(TrainRequest, RefusesContradictions) {
-    for (const auto* words :
-         {"gyroscope --architecture gpt --mixer cayley", "reflection", "text",
-          "reflection --architecture gpt", "reflection --architecture ddl --layers 3",
-          "gyroscope --text book.txt", "gyroscope --stop-after 30 --steps 20", "somersault",
-          "gyroscope --architecture shc --norm post", "gyroscope --architecture mgt --value-injection",
-          "gyroscope --architecture mgt-mhc --beta-scale 2",
-          "gyroscope --architecture gpt --gate-regulariser sine",
-          "gyroscope --mixer cayley --sinkhorn-clamp 10", "gyroscope --architecture shc --temperature 2",
-          "gyroscope --mixer bistochastic --permutations 6",
-          "gyroscope --mixer permutation --permutation-basis optimal",
-          "reflection --architecture ddl --value-injection"})
+    for (const auto* words : {"gyroscope --architecture gpt --mixer cayley",
+                              "reflection",
+                              "text",
+                              "reflection --architecture gpt",
+                              "reflection --architecture ddl --layers 3",
+                              "gyroscope --text book.txt",
+                              "gyroscope --stop-after 30 --steps 20",
+                              "somersault",
+                              "gyroscope --architecture shc --norm post",
+                              "gyroscope --architecture mgt --value-injection",
+                              "gyroscope --architecture mgt-mhc --beta-scale 2",
+                              "gyroscope --architecture gpt --gate-regulariser sine",
+                              "gyroscope --mixer cayley --sinkhorn-clamp 10",
+                              "gyroscope --architecture shc --temperature 2",
+                              "gyroscope --mixer bistochastic --permutations 6",
+                              "gyroscope --mixer permutation --permutation-basis optimal",
+                              "reflection --architecture ddl --value-injection",
+                              "copy --architecture trm",
+                              "grid --grids puzzles",
+                              "arc",
+                              "grid --architecture trm --accumulate 2",
+                              "copy --difficulty 2",
+                              "grid --architecture recursive --supervision-steps 2",
+                              "grid --puzzle-lr 1e-3"})
         EXPECT_THROW(check_conflicts(parsed(words)), std::invalid_argument) << words;
     check_conflicts(parsed("gyroscope --architecture recursive --mixer cayley"));
+    check_conflicts(parsed(
+        "grid --architecture trm --mixer grassmann --difficulty 5 --supervision-steps 8 --puzzle-lr 1e-3"));
+    check_conflicts(parsed("arc --architecture trm --grids puzzles --answer-cycles 2 --halt-exploration 0"));
     check_conflicts(parsed("text --text book.txt"));
     check_conflicts(parsed("copy --architecture mgt-ddl --norm pre --beta-scale 2 --beta-offset 0"));
     check_conflicts(parsed("gyroscope --architecture ddl --value-injection"));

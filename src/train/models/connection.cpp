@@ -544,7 +544,7 @@ bool is_one_of(const std::string& name, std::initializer_list<const char*> names
 }  // namespace
 
 bool has_hyper_connections(const std::string& architecture) {
-    return is_one_of(architecture, {"mhc", "mhc-lite", "shc", "hc", "delta", "mixer", "recursive"});
+    return is_one_of(architecture, {"mhc", "mhc-lite", "shc", "hc", "delta", "mixer", "recursive", "trm"});
 }
 
 bool has_movable_norm(const std::string& architecture) {

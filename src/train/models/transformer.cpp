@@ -40,16 +40,18 @@ Tensor rotated(const Tensor& x, int64_t first) {
     return rest > 0 ? torch::cat({turned, x.narrow(-1, 2 * half, rest)}, -1) : turned;
 }
 
-/// softmax(q kᵀ/√h + causal mask) v.
-Tensor causal_attention(const Tensor& q, const Tensor& k, const Tensor& v) {
+/// softmax(q kᵀ/√h) v; causal: over the tokens so far.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal) {
 #if SPECTRA_TORCH_AT_LEAST(2, 0)
-    return at::scaled_dot_product_attention(q, k, v, {}, 0.0, true);
+    return at::scaled_dot_product_attention(q, k, v, {}, 0.0, causal);
 #else
     const auto steps = q.size(-2);
     const auto scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
-    const auto later = torch::ones({steps, steps}, q.options().dtype(torch::kBool)).triu(1);
-    const auto scores = torch::matmul(q * scale, k.transpose(-2, -1));
-    return torch::matmul(torch::softmax(scores.masked_fill(later, -INFINITY), -1), v);
+    auto scores = torch::matmul(q * scale, k.transpose(-2, -1));
+    if (causal)
+        scores = scores.masked_fill(torch::ones({steps, steps}, q.options().dtype(torch::kBool)).triu(1),
+                                    -INFINITY);
+    return torch::matmul(torch::softmax(scores, -1), v);
 #endif
 }
 
@@ -62,9 +64,14 @@ std::shared_ptr<nn::Module> scope() {
     return std::make_shared<nn::Module>();
 }
 
+/// The same blocks in several cycles, with a mixer of choice.
+bool is_recursive(const std::string& architecture) {
+    return architecture == "recursive" || architecture == "trm";
+}
+
 ConnectionConfig connection_config(const ModelConfig& m, int64_t sublayer) {
     ConnectionConfig c;
-    c.architecture = m.architecture == "recursive" ? "mixer" : m.architecture;
+    c.architecture = is_recursive(m.architecture) ? "mixer" : m.architecture;
     c.mixer = m.mixer;
     c.channels = m.channels;
     c.streams = m.streams;
@@ -89,8 +96,9 @@ bool has_published_tables(const std::string& architecture) {
 
 const std::vector<std::string>& architecture_names() {
     static const std::vector<std::string> names{
-        "gpt",           "post-ln",       "ddl", "delta", "mhc", "mhc-lite", "jpmhc",   "edelta",
-        "edelta-cayley", "edelta-stream", "shc", "hc",    "mgt", "mgt-mhc",  "mgt-ddl", "recursive"};
+        "gpt",   "post-ln", "ddl",           "delta",         "mhc", "mhc-lite",
+        "jpmhc", "edelta",  "edelta-cayley", "edelta-stream", "shc", "hc",
+        "mgt",   "mgt-mhc", "mgt-ddl",       "recursive",     "trm"};
     return names;
 }
 
@@ -104,7 +112,7 @@ ModelConfig matched_config(const std::string& architecture, const std::string& m
         {"mhc", 9, 128},           {"mhc-lite", 8, 512},      {"jpmhc", 7, 512},   {"edelta", 6, 128},
         {"edelta-cayley", 6, 128}, {"edelta-stream", 6, 512}, {"shc", 8, 512},     {"hc", 8, 512},
         {"mgt", 7, 128},           {"mgt-mhc", 8, 128},       {"mgt-ddl", 8, 128}, {"recursive", 2, 512},
-        {"mixer", 8, 512}};
+        {"trm", 2, 512},           {"mixer", 8, 512}};
     ModelConfig config;
     config.architecture = architecture;
     config.mixer = mixer;
@@ -116,14 +124,18 @@ ModelConfig matched_config(const std::string& architecture, const std::string& m
     config.layers = size->layers;
     config.channels = size->channels;
     config.post_norm = architecture == "post-ln" || architecture == "mgt-mhc" || architecture == "mgt-ddl";
-    if (architecture == "recursive") {
+    if (is_recursive(architecture)) {
         config.cycles = 6;
         if (mixer.empty()) config.mixer = "cayley";
+    }
+    if (architecture == "trm") {
+        config.rotary = true;
+        config.causal = false;
     }
     return config;
 }
 
-Block::Block(const ModelConfig& config, int64_t layer) : rotary_(config.rotary) {
+Block::Block(const ModelConfig& config, int64_t layer) : rotary_(config.rotary), causal_(config.causal) {
     const auto first = connection_config(config, 2 * layer),
                second = connection_config(config, 2 * layer + 1);
     attn_connection_ = make_connection(first);
@@ -160,7 +172,7 @@ Connection::Branch Block::branch(int sublayer) {
         return {[this](const Tensor& x) { return layer_norm(x, ln_1_); },
                 [this](const Tensor& x) {
                     const auto [q, k, v] = projected(x, 0);
-                    const auto y = causal_attention(q, k, v);
+                    const auto y = attention(q, k, v, causal_);
                     return attn_proj_->forward(y.transpose(1, 2).reshape(x.sizes()));
                 }};
     return {[this](const Tensor& x) { return layer_norm(x, ln_2_); },
@@ -169,9 +181,14 @@ Connection::Branch Block::branch(int sublayer) {
 
 Connection::Branch Block::branch_at(int sublayer, const Tensor& fed, int64_t t) {
     if (sublayer == 1) return branch(1);
-    const auto held = projected(fed.narrow(1, 0, t), 0);
-    const auto keys = held[1][0].transpose(-2, -1), values = held[2][0];
-    return {branch(0).norm, [this, keys, values, t](const Tensor& x) {
+    // Of the tokens that this one sees besides itself.
+    const auto held = projected(causal_ ? fed.narrow(1, 0, t) : fed, 0);
+    const auto others = [&](const Tensor& all) {
+        return torch::cat({all.narrow(1, 0, t), all.slice(1, t + 1)}, 1);
+    };
+    const auto keys = others(held[1][0]).transpose(-2, -1), values = others(held[2][0]);
+    const auto count = values.size(1);
+    return {branch(0).norm, [this, keys, values, t, count](const Tensor& x) {
                 // Heads first: all rows are multiplied by the fixed keys and values in one product per head.
                 const auto rows = [](const Tensor& one) { return one.squeeze(2).transpose(0, 1); };
                 const auto own = projected(x, t);
@@ -179,7 +196,8 @@ Connection::Branch Block::branch_at(int sublayer, const Tensor& fed, int64_t t) 
                 const auto k = rows(own[1]), v = rows(own[2]);
                 const auto scores = torch::cat({torch::matmul(q, keys), (q * k).sum(-1, true)}, -1);
                 const auto weights = torch::softmax(scores, -1);
-                const auto y = torch::matmul(weights.narrow(-1, 0, t), values) + weights.narrow(-1, t, 1) * v;
+                const auto y =
+                    torch::matmul(weights.narrow(-1, 0, count), values) + weights.narrow(-1, count, 1) * v;
                 return attn_proj_->forward(y.transpose(0, 1).reshape(x.sizes()));
             }};
 }
@@ -246,23 +264,33 @@ Tensor Transformer::embed(const Tensor& x) {
     return positions_.defined() ? state + positions_.narrow(1, 0, steps) : state;
 }
 
-Connection::Output Transformer::propagate(const Tensor& state) {
+Connection::Output Transformer::pass(const Tensor& state) {
     Connection::Output out{state, {}};
     const bool keep_states_only = config_.checkpoint_blocks && torch::GradMode::is_enabled();
-    for (int64_t cycle = 0; cycle < config_.cycles; ++cycle)
-        for (const auto& block : blocks_) {
-            auto next = keep_states_only
-                            ? recompute([&b = *block](const Tensor& x) { return b.forward(x); }, out.state)
-                            : block->forward(out.state);
-            if (out.penalty.defined()) next.penalty = out.penalty + next.penalty;
-            out = std::move(next);
-        }
+    for (const auto& block : blocks_) {
+        auto next = keep_states_only
+                        ? recompute([&b = *block](const Tensor& x) { return b.forward(x); }, out.state)
+                        : block->forward(out.state);
+        if (out.penalty.defined()) next.penalty = out.penalty + next.penalty;
+        out = std::move(next);
+    }
     return out;
 }
 
-void Transformer::walk(const Tensor& state, const See& see) {
-    auto before = state;
-    for (int64_t cycle = 0; cycle < config_.cycles; ++cycle)
+Connection::Output Transformer::propagate(const Start& from) {
+    auto out = pass(from.state);
+    for (int64_t cycle = 1; cycle < config_.cycles; ++cycle) {
+        auto next = pass(next_cycle(out.state, from));
+        if (out.penalty.defined()) next.penalty = out.penalty + next.penalty;
+        out = std::move(next);
+    }
+    return out;
+}
+
+void Transformer::walk(const Start& from, const See& see) {
+    auto before = from.state;
+    for (int64_t cycle = 0; cycle < config_.cycles; ++cycle) {
+        if (cycle > 0) before = next_cycle(before, from);
         for (const auto& block : blocks_)
             for (const int sublayer : {0, 1}) {
                 auto& connection = block->connection(sublayer);
@@ -270,10 +298,15 @@ void Transformer::walk(const Tensor& state, const See& see) {
                 see(connection, before, after);
                 before = after;
             }
+    }
+}
+
+Tensor Transformer::normalised(const Tensor& state) const {
+    return layer_norm(state, ln_f_);
 }
 
 Tensor Transformer::read_out(const Tensor& state) {
-    const auto normed = layer_norm(state, ln_f_);
+    const auto normed = normalised(state);
     return config_.tokens ? torch::matmul(normed, embedding_.t()) : output_proj_->forward(normed);
 }
 

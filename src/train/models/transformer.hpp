@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "train/models/connection.hpp"
@@ -23,6 +24,7 @@ struct ModelConfig {
     int64_t streams = 4;                ///< n
     int64_t heads = 4;                  ///< of attention
     bool rotary = false;                ///< positions by rotation of queries and keys; else a learned table
+    bool causal = true;                 ///< attention sees earlier tokens only
     Pooling pooling = Pooling::causal;  ///< how input-dependent operators see their input
     bool published_start = false;       ///< ConnectionConfig::published_start
     bool static_mappings = false;    ///< of hyper-connections: mixer, pre and post see no input
@@ -32,6 +34,13 @@ struct ModelConfig {
     double beta_offset = 0.01;       ///< ConnectionConfig::beta_offset
     bool checkpoint_blocks = false;  ///< keep only the states between blocks, compute the rest again
     MixerOptions mixer_options = {};  ///< of the mixer family
+
+    // Of the Tiny Recursive Model (models/tiny_recursive.hpp).
+    int64_t answer_cycles = 3;  ///< T: updates of the answer per supervision step, the last with gradients
+    int64_t supervision_steps = 16;  ///< N: at most so many per sequence
+    double halt_exploration = 0.1;   ///< probability that a sequence may not halt before a drawn step
+    int64_t puzzle_tokens = 16;      ///< tokens of a puzzle's embedding
+    int64_t puzzles = 0;             ///< rows of their table
 
     bool tokens = false;     ///< inputs and outputs are tokens, not vectors
     int64_t dimension = 16;  ///< numbers of a vector, or kinds of tokens
@@ -68,7 +77,7 @@ private:
     /// q, k and v, (B, heads, T, width/heads) each, for tokens from position `first` on.
     std::array<torch::Tensor, 3> projected(const torch::Tensor& x, int64_t first);
 
-    bool rotary_;
+    bool rotary_, causal_;
     int64_t heads_ = 1;
     torch::Tensor ln_1_, ln_2_;
     torch::nn::Linear c_attn_{nullptr}, attn_proj_{nullptr}, c_fc_{nullptr}, mlp_proj_{nullptr};
@@ -93,15 +102,34 @@ public:
 
     /// First step of forward(): what comes before the first block.
     torch::Tensor embed(const torch::Tensor& x);
-    /// Second step: the blocks.
-    Connection::Output propagate(const torch::Tensor& state);
+
+    /// Where the blocks begin. Where the cycles update a latent state z ← norm(blocks(z + added)), the sum is the
+    /// state before them.
+    struct Start {
+        Start(torch::Tensor before, torch::Tensor injected = {})  // NOLINT(google-explicit-constructor)
+            : state(std::move(before)), added(std::move(injected)) {}
+        torch::Tensor state;  ///< before the first block, (B, T, C)
+        torch::Tensor
+            added;  ///< to the normalised state before every further cycle; or undefined: it goes on as it is
+    };
+    /// Where this model's blocks begin for an input: embed(x), unless it is recursive in a latent state.
+    virtual Start start(const torch::Tensor& x) { return embed(x); }
+    /// By the norm after the last block.
+    torch::Tensor normalised(const torch::Tensor& state) const;
+    /// The state of a further cycle, from that after the last.
+    torch::Tensor next_cycle(const torch::Tensor& state, const Start& from) const {
+        return from.added.defined() ? normalised(state) + from.added : state;
+    }
+
+    /// Second step: the blocks, in all cycles.
+    Connection::Output propagate(const Start& from);
     /// Third step: what comes after the last block.
     torch::Tensor read_out(const torch::Tensor& state);
 
     /// Called with a connection, the state before it and the state after it.
     using See = std::function<void(Connection&, const torch::Tensor&, const torch::Tensor&)>;
     /// Runs the blocks sublayer by sublayer, cycles included, and calls `see` after each.
-    void walk(const torch::Tensor& state, const See& see);
+    void walk(const Start& from, const See& see);
 
     /// The connections' orthonormal frames: parameters that the optimiser must keep orthonormal.
     std::vector<torch::Tensor> frames() const;
@@ -110,6 +138,12 @@ public:
     const ModelConfig& config() const { return config_; }
     /// First applied first.
     const std::vector<std::shared_ptr<Block>>& blocks() const { return blocks_; }
+
+protected:
+    /// All blocks once.
+    Connection::Output pass(const torch::Tensor& state);
+    /// (kinds of tokens, C), or undefined.
+    const torch::Tensor& token_table() const { return embedding_; }
 
 private:
     ModelConfig config_;

@@ -7,6 +7,7 @@
 #include "support/temporary_folder.hpp"
 #include "tasks/tasks.hpp"
 #include "train/checkpoint_file.hpp"
+#include "train/make_learner.hpp"
 #include "train/model_description.hpp"
 #include "train/models/transformer.hpp"
 

@@ -102,6 +102,7 @@ TEST(Transformer, LaterTokensChangeNothingEarlier) {
     for (const auto& name : all_architectures()) {
         SCOPED_TRACE(name);
         auto config = small(name);
+        if (!config.causal) continue;
         Transformer model(config);
         stir(model);
         model.to(torch::kDouble);

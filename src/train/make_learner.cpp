@@ -1,6 +1,9 @@
-#include "train/learner.hpp"
+#include "train/make_learner.hpp"
 
 #include <cmath>
+
+#include "train/grid_learner.hpp"
+#include "train/models/reflection.hpp"
 
 namespace spectra::train {
 
@@ -82,7 +85,7 @@ private:
     std::vector<std::pair<std::string, double>> gates(const Tensor& x) {
         std::vector<std::pair<std::string, double>> sums;
         int sublayers = 0;
-        model_->walk(model_->embed(x), [&](Connection& connection, const Tensor& state, const Tensor&) {
+        model_->walk(model_->start(x), [&](Connection& connection, const Tensor& state, const Tensor&) {
             const auto seen = connection.statistics(state);
             for (std::size_t i = 0; i < seen.size(); ++i) {
                 if (i == sums.size()) sums.emplace_back(seen[i].first, 0.0);
@@ -122,6 +125,7 @@ private:
 
 std::unique_ptr<Learner> make_learner(const tasks::Dataset& data, const ModelConfig& config, double gate_weight) {
     if (data.task == "reflection") return std::make_unique<ReflectionLearner>(data, config, gate_weight);
+    if (config.architecture == "trm") return make_grid_learner(data, config, gate_weight);
     return std::make_unique<SequenceLearner>(data, config, gate_weight);
 }
 
