@@ -137,9 +137,9 @@ TEST(Dataset, HasThePublishedSizes) {
 TEST(Dataset, RefusesWhatIsNoTask) {
     expect_refused([] { made("gyro"); }, {"'gyro'",
                                           "gyroscope, stability, near-pi-single, near-pi-multi, exact-pi, "
-                                          "reflection, copy, text"});
+                                          "reflection, copy, text, grid, arc"});
     expect_refused([] { made(""); }, {"''", "gyroscope"});
-    EXPECT_EQ(tasks::task_names().size(), 8U);
+    EXPECT_EQ(tasks::task_names().size(), 10U);
 }
 
 TEST(Dataset, RefusesOptionsOutOfRange) {
