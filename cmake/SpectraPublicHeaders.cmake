@@ -45,6 +45,7 @@ set(SPECTRA_PUBLIC_HEADERS
     base/stop.hpp
     dyson/exact/atoms.hpp
     dyson/exact/moments.hpp
+    dyson/law/outlier.hpp
     dyson/law/theory.hpp
     dyson/law/unresolved_mass.hpp
     dyson/ask/depth_limit.hpp

@@ -11,10 +11,9 @@
 #include <lapacke.h>
 
 extern "C" {
-void zgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
-            const std::complex<double>* alpha, const std::complex<double>* a, const int* lda,
-            const std::complex<double>* b, const int* ldb, const std::complex<double>* beta, std::complex<double>* c,
-            const int* ldc);
+void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
+            const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
+            const double* beta, double* c, const int* ldc);
 }
 
 namespace spectra::linalg {
@@ -24,7 +23,25 @@ int size_of(Eigen::Index count) {
     return static_cast<int>(count);
 }
 
+Eigen::MatrixXcd joined(const Eigen::MatrixXd& parts) {
+    const Eigen::Index columns = parts.cols() / 2;
+    Eigen::MatrixXcd out(parts.rows(), columns);
+    out.real() = parts.leftCols(columns);
+    out.imag() = parts.rightCols(columns);
+    return out;
+}
+
 }  // namespace
+
+Eigen::MatrixXd planes(const Eigen::MatrixXcd& matrix) {
+    const Eigen::Index rows = matrix.rows(), columns = matrix.cols();
+    Eigen::MatrixXd out(2 * rows, 2 * columns);
+    out.topLeftCorner(rows, columns) = matrix.real();
+    out.topRightCorner(rows, columns) = matrix.imag();
+    out.bottomLeftCorner(rows, columns) = -matrix.imag();
+    out.bottomRightCorner(rows, columns) = matrix.real();
+    return out;
+}
 
 bool invert(Eigen::MatrixXcd& matrix) {
     const int size = size_of(matrix.rows());
@@ -36,35 +53,34 @@ bool invert(Eigen::MatrixXcd& matrix) {
 }
 
 Eigen::MatrixXcd product(const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b) {
-    Eigen::MatrixXcd out(a.rows(), b.cols());
-    if (out.size() == 0 || a.cols() == 0) return Eigen::MatrixXcd::Zero(a.rows(), b.cols());
-    const int rows = size_of(a.rows()), columns = size_of(b.cols()), inner = size_of(a.cols());
-    const std::complex<double> one = 1, zero = 0;
-    zgemm_("N", "N", &rows, &columns, &inner, &one, a.data(), &rows, b.data(), &inner, &zero, out.data(), &rows);
-    return out;
+    Eigen::MatrixXd parts(a.rows(), 2 * a.cols());
+    parts.leftCols(a.cols()) = a.real();
+    parts.rightCols(a.cols()) = a.imag();
+    return joined(product(parts, planes(b)));
 }
 
 Eigen::MatrixXcd product(const Eigen::MatrixXd& a, const Eigen::MatrixXcd& b) {
-    const Eigen::Index columns = b.cols();
-    Eigen::MatrixXd parts(b.rows(), 2 * columns), out(a.rows(), 2 * columns);
-    if (out.size() == 0 || a.cols() == 0) return Eigen::MatrixXcd::Zero(a.rows(), columns);
-    parts.leftCols(columns) = b.real();
-    parts.rightCols(columns) = b.imag();
-    multiply(size_of(a.rows()), size_of(a.cols()), size_of(2 * columns), a.data(), parts.data(), out.data());
-    Eigen::MatrixXcd result(a.rows(), columns);
-    result.real() = out.leftCols(columns);
-    result.imag() = out.rightCols(columns);
-    return result;
+    Eigen::MatrixXd parts(b.rows(), 2 * b.cols());
+    parts.leftCols(b.cols()) = b.real();
+    parts.rightCols(b.cols()) = b.imag();
+    return joined(product(a, parts));
 }
 
-void subtract_product(const Eigen::Ref<const Eigen::MatrixXcd>& a,
-                      const Eigen::Ref<const Eigen::MatrixXcd>& b, Eigen::Ref<Eigen::MatrixXcd> out) {
+Eigen::MatrixXd product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+    if (a.size() == 0 || b.size() == 0) return Eigen::MatrixXd::Zero(a.rows(), b.cols());
+    Eigen::MatrixXd out(a.rows(), b.cols());
+    multiply(size_of(a.rows()), size_of(a.cols()), size_of(b.cols()), a.data(), b.data(), out.data());
+    return out;
+}
+
+void subtract_product(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::Ref<const Eigen::MatrixXd>& b,
+                      Eigen::Ref<Eigen::MatrixXd> out) {
     if (out.size() == 0 || a.cols() == 0) return;
     const int rows = size_of(a.rows()), columns = size_of(b.rows()), inner = size_of(a.cols());
     const int lda = size_of(a.outerStride()), ldb = size_of(b.outerStride()),
               ldc = size_of(out.outerStride());
-    const std::complex<double> minus = -1, one = 1;
-    zgemm_("N", "T", &rows, &columns, &inner, &minus, a.data(), &lda, b.data(), &ldb, &one, out.data(), &ldc);
+    const double minus = -1, one = 1;
+    dgemm_("N", "T", &rows, &columns, &inner, &minus, a.data(), &lda, b.data(), &ldb, &one, out.data(), &ldc);
 }
 
 Eigen::VectorXcd eigenvalues(Eigen::MatrixXcd matrix) {

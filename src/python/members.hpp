@@ -68,7 +68,8 @@ SPECTRA_MEMBERS(dyson::Summary, M(certified), M(message), M(checks), M(points), 
                 M(passes), M(descents), M(mass), M(mean_square), M(mean_square_exact), M(log_mean),
                 M(log_mean_exact), M(mean_fourth_exact), M(mean_fourth), M(tail_exponent_exact), M(tail_exponent),
                 M(unresolved), M(average_error), M(largest_residual), M(seconds));
-SPECTRA_MEMBERS(dyson::Theory, M(method), M(law), M(curve), M(eta), M(summary));
+SPECTRA_MEMBERS(dyson::Outlier, M(position), M(spread), M(values));
+SPECTRA_MEMBERS(dyson::Theory, M(method), M(law), M(curve), M(outliers), M(eta), M(summary));
 
 SPECTRA_MEMBERS(montecarlo::SamplingErrors, M(mean_square), M(window), M(collapsed), M(wasserstein1));
 SPECTRA_MEMBERS(montecarlo::RunningMean::State, M(count), M(unit), M(mean), M(squares));
@@ -104,7 +105,7 @@ SPECTRA_MEMBERS(validation::LayerDistance, M(wasserstein1), M(variance), M(mixer
 SPECTRA_MEMBERS(validation::Prediction, M(part), M(networks), M(theories), M(law), M(metrics), M(counted_error),
                 M(certificate));
 SPECTRA_MEMBERS(validation::AlignedPrediction, M(rank), M(law), M(metrics), M(distance), M(error), M(draws),
-                M(certificate));
+                M(certificate), M(outliers));
 SPECTRA_MEMBERS(validation::LeadingTriplet, M(connection), M(triplet), M(value), M(elasticity));
 SPECTRA_MEMBERS(validation::Alignment, M(explain), M(by_rank), M(rank), M(theory), M(width), M(overlaps),
                 M(common), M(leading));

@@ -92,6 +92,7 @@ Json theory_object(const dyson::Theory& theory) {
     for (const auto& atom : theory.law.density().atoms) {
         object["atoms"].push_back({number(std::exp(atom.log_place)), number(atom.mass)});
     }
+    if (!theory.outliers.empty()) object["outliers"] = outlier_list(theory.outliers);
     object["eta"] = number(theory.eta);
     object["newton_steps"] = summary.newton_steps;
     object["passes"] = summary.passes;

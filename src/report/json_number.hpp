@@ -1,10 +1,12 @@
 #pragma once
 
+#include "dyson/law/outlier.hpp"
 #include "spectrum/metrics.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <vector>
 
 namespace spectra::report {
 
@@ -18,6 +20,16 @@ inline nlohmann::ordered_json metrics_object(const Metrics& metrics) {
     auto object = nlohmann::ordered_json::object();
     for (const auto& metric : metric_names) object[metric.name] = number(metrics.*metric.member);
     return object;
+}
+
+/// Outliers of an aligned law, the largest first.
+inline nlohmann::ordered_json outlier_list(const std::vector<dyson::Outlier>& outliers) {
+    auto list = nlohmann::ordered_json::array();
+    for (const dyson::Outlier& outlier : outliers)
+        list.push_back({{"position", number(outlier.position)},
+                        {"spread", number(outlier.spread)},
+                        {"values", outlier.values}});
+    return list;
 }
 
 }  // namespace spectra::report

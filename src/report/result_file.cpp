@@ -42,6 +42,15 @@ void write_matrices(h5::File& file, const std::string& path, const std::vector<E
     file.write(path, entries, {matrices.size(), n, n});
 }
 
+void write_outliers(h5::File& file, const std::string& group, const std::vector<dyson::Outlier>& outliers) {
+    if (outliers.empty()) return;
+    std::vector<double> entries;
+    for (const dyson::Outlier& outlier : outliers)
+        entries.insert(entries.end(),
+                       {outlier.position, outlier.spread, static_cast<double>(outlier.values)});
+    file.write(group + "/outliers", entries, {outliers.size(), 3});
+}
+
 namespace {
 
 
@@ -172,6 +181,7 @@ void write_theory(h5::File& file, const dyson::Theory& theory) {
         file.write_attribute(group, "unresolved_mass", summary.unresolved->mass);
         file.write_attribute(group, "unresolved_log_below", summary.unresolved->log_below);
     }
+    write_outliers(file, group, theory.outliers);
     where_known("average_error", summary.average_error);
     file.write_attribute(group, "largest_residual", summary.largest_residual);
 }

@@ -11,6 +11,7 @@
 ///                             `iterations`, `certified` (K), `support` (m,2) and `atoms` (a,2: place, mass)
 ///                             in s; `log_support` and `log_atoms`, the same in ln s; attributes mass,
 ///                             mean_square, mass_below_range, eta, seconds and the rest of dyson::Summary;
+///                             aligned branches: `outliers` (k,3: position, spread, number of values), where there are;
 ///                             if the points are the law's own grid: `weight`, `cumulative` (K), with Σ
 ///                             weight·density_log·f = ∫ f dF; otherwise (a user's grid, eta > 0): group
 ///                             `law` with `log_s`, `density_log`, `weight`, `cumulative` of the law itself
@@ -70,6 +71,8 @@ void write_provenance(h5::File& file, const Provenance& provenance);
 void write_matrices(h5::File& file, const std::string& path, const std::vector<Eigen::MatrixXd>& matrices);
 /// Rows as a dataset; shorter ones are padded with NaN.
 void write_table(h5::File& file, const std::string& path, const std::vector<std::vector<double>>& rows);
+/// Outliers of an aligned law as a dataset `outliers` (k,3) of the group: position, spread, number of values.
+void write_outliers(h5::File& file, const std::string& group, const std::vector<dyson::Outlier>& outliers);
 /// \endcond
 
 }  // namespace spectra::report

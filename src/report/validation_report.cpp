@@ -118,6 +118,7 @@ void write_alignment(h5::File& file, const Alignment& alignment) {
     file.write_attribute(group, "theory_certified", static_cast<int>(alignment.theory->certificate.certified));
     file.write_attribute(group, "theory_doubt",
                          alignment.theory->certificate.certified ? "" : alignment.theory->certificate.message);
+    report::write_outliers(file, group, alignment.theory->outliers);
 }
 
 void write_trained(h5::File& file, const Validation& v) {
@@ -255,6 +256,10 @@ void add_alignment_lines(report::Page& page, const Validation& v) {
                                     a.theory->rank, a.theory->distance,
                                     a.theory->certificate.certified ? "certified"
                                                                     : "NOT certified: " + a.theory->certificate.message));
+    if (a.theory && !a.theory->outliers.empty())
+        page.entry(" ", fmt::format("its outliers above the bulk: {}; the largest at {:.4g} ± {:.2g}",
+                                    a.theory->outliers.size(), a.theory->outliers.front().position,
+                                    a.theory->outliers.front().spread));
     Eigen::Index l = 0, k = 0;
     const double overlap = a.overlaps.maxCoeff(&l, &k);
     if (overlap > 2 * share(best.rank) / 100)
@@ -327,6 +332,7 @@ Json alignment_json(const Alignment& a) {
         object["theory"] = {{"kept", a.theory->rank},
                             {"distance", number(a.theory->distance)},
                             {"certified", a.theory->certificate.certified},
+                            {"outliers", report::outlier_list(a.theory->outliers)},
                             {"metrics", metrics_object(a.theory->metrics)}};
     return object;
 }

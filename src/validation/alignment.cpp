@@ -17,7 +17,7 @@ constexpr int draws_in_all = 24;
 constexpr int least_draws = 8;
 // Columns of the equation (aligned_chain.hpp) up to which it is solved: its work grows as their cube. Less than a minute
 // on two cores, and minutes where the rank was asked for.
-constexpr Eigen::Index most_columns = 256, most_if_asked = 800;
+constexpr Eigen::Index most_columns = 512, most_if_asked = 1200;
 
 bool reads_one_mix(const layouts::Measurement& m) {
     return std::all_of(m.stack.connections.begin(), m.stack.connections.end(),
@@ -114,6 +114,7 @@ std::optional<AlignedPrediction> solved(const layouts::Measurement& first, int r
     out.rank = rank;
     out.law = theory.law;
     out.certificate = theory.summary;
+    out.outliers = theory.outliers;
     if (out.law.empty()) return out;
     out.metrics = out.law.metrics();
     out.distance = agreement(out.law, measured).wasserstein1 / root_mean_square(measured);

@@ -3,6 +3,7 @@
 /// \file
 /// How much the layers of a trained model know of each other: predictions that keep the largest triplets of every branch.
 
+#include "dyson/law/outlier.hpp"
 #include "layouts/measurement.hpp"
 #include "network/network.hpp"
 #include "spectrum/certificate.hpp"
@@ -30,6 +31,7 @@ struct AlignedPrediction {
     double error = 0;        ///< of the distance: what another set of draws may change, or the tolerance of a theory
     int draws = 0;           ///< of the rest, per input; 0: by theory
     Certificate certificate; ///< of a theory; of draws there is nothing to certify
+    std::vector<dyson::Outlier> outliers;  ///< of a theory (dyson::Theory::outliers)
 };
 
 /// The finding: how many triplets explain what was measured.

@@ -16,6 +16,9 @@ namespace {
 /// Quantiles that represent a law in a mixture: metrics are off by at most 1e-4.
 constexpr std::size_t quantiles = 8192;
 
+/// Layers with tied weights from which the density takes tens of seconds.
+constexpr int counted_tied_depth = 12;
+
 bool shares_weights(const layouts::Measurement& m) {
     std::set<int> seen;
     for (const auto& branch : m.branches)
@@ -161,7 +164,10 @@ Prediction predict(Part part, std::vector<Network> networks, int threads) {
     parallel_for(p.networks.size(), teams, [&](std::size_t k) {
         try {
             dyson::check(p.networks[k], dyson::Method::operator_valued);
-            p.theories[k] = dyson::solve(p.networks[k], dyson::Method::operator_valued, options);
+            dyson::Options how = options;
+            how.counting = std::holds_alternative<TiedBranch>(p.networks[k].branch) &&
+                           p.networks[k].depth() >= counted_tied_depth;
+            p.theories[k] = dyson::solve(p.networks[k], dyson::Method::operator_valued, how);
             if (!p.theories[k].summary.certified) counted[k] = dyson::count_law(p.networks[k]);
         } catch (const std::exception& error) {
             failures[k] = error.what();

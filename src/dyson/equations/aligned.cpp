@@ -55,8 +55,9 @@ public:
         return m;
     }
 
-    bool newton_step(const Frequency& omega, const Unknowns& m, Unknowns& delta) override {
+    bool newton_step(const Frequency& omega, const Unknowns& given, Unknowns& delta) override {
         const linalg::SingleThreadedBlas one_thread;
+        const Unknowns m = with_roots(omega, given);
         Coefficients c = coefficients(omega, m);
         passes_ += 1;
         if (!chain_.run(omega.direction, c.cv, c.cw)) return false;
@@ -92,10 +93,14 @@ public:
         const Vector x = jacobian.partialPivLu().solve(rhs);
         delta = Unknowns::Zero(size());
         delta.head(2 * count) = x;
+        last_.step = x.cwiseAbs().maxCoeff();
         for (std::size_t l = 0; l < layers_; ++l)
             if (!chain_.quiet(l))
                 delta(2 * count + index(l)) =
+                    std::log(y(m, l) / y(given, l)) +
                     (x(2 * index(l)) + x(2 * index(l) + 1) + c.defect(index(l))) / c.slope(index(l));
+        last_.after = moved(given, delta, 1);
+        last_.green = chain_.green();
         return delta.allFinite();
     }
 
@@ -134,6 +139,10 @@ public:
     }
 
     Complex scaled_green(const Frequency& omega, const Unknowns& m) const override {
+        // Of the last step's own evaluation, as accurate as the step was short.
+        if (last_.age > 0 && last_.omega.log_scale == omega.log_scale &&
+            last_.omega.direction == omega.direction && last_.after == m)
+            return last_.green;
         const linalg::SingleThreadedBlas one_thread;
         Aligned other(*this);
         const Coefficients c = other.coefficients(omega, m);
@@ -145,7 +154,9 @@ public:
 
     // With an estimated response steps shrink by a factor at a time. What is counted is stationary in the unknowns: their
     // error enters as its square.
-    double certified_step() const override { return chain_.exact_response() ? 1e-10 : 1e-7; }
+    double certified_step() const override { return chain_.exact_response() ? 1e-10 : 1e-6; }
+
+    double passing_step() const override { return 1e-2; }
 
     double passes() const override { return passes_; }
 
@@ -183,6 +194,43 @@ private:
         return c;
     }
 
+    /// The same a and b with the Y that belong to them, from those given: unknowns that cost nothing. Newton in ln Y, with
+    /// steps halved while the defect grows; a Y that is not found stays.
+    Unknowns with_roots(const Frequency& omega, const Unknowns& given) {
+        constexpr int most_steps = 20, most_halvings = 8;
+        constexpr double enough = 1e-13, largest = 1.0;
+        chain_.set_gauge(omega.log_scale);
+        Unknowns m = given;
+        for (std::size_t l = 0; l < layers_; ++l) {
+            if (chain_.quiet(l)) continue;
+            const Complex u = a(m, l) * b(m, l);
+            const auto at = [&](Complex root) {
+                const auto average = chain_.law(l).at(root);
+                return std::pair(u / (root * average.q * average.q) - 1.0,
+                                 1.0 + 2.0 * root * average.dq / average.q);
+            };
+            Complex root = y(m, l);
+            auto [defect, slope] = at(root);
+            for (int k = 0; k < most_steps && std::abs(defect) > enough; ++k) {
+                Complex step = defect / slope;
+                if (std::abs(step) > largest) step *= largest / std::abs(step);
+                bool smaller = false;
+                for (int h = 0; h < most_halvings && !smaller; ++h, step *= 0.5) {
+                    const auto [next_defect, next_slope] = at(root * std::exp(step));
+                    smaller = std::abs(next_defect) < std::abs(defect);
+                    if (!smaller) continue;
+                    root *= std::exp(step);
+                    defect = next_defect;
+                    slope = next_slope;
+                    break;
+                }
+                if (!smaller) break;
+            }
+            if (std::abs(defect) < 1e-9) y(m, l) = root;
+        }
+        return m;
+    }
+
     /// The response costs as much as the traces. Within one solve, at one ω, it is corrected by what a step has changed
     /// instead (Broyden): R ← R + (Δtraces − R Δc) Δcᴴ/|Δc|². At another ω, and in a clone, it starts anew, so that
     /// solutions do not depend on the order of points.
@@ -200,7 +248,7 @@ private:
             now.traces(v) = chain_.quiet(l) ? 0.0 : chain_.written(l);
         }
         const bool same = !chain_.exact_response() && last_.age > 0 && last_.age < most_corrections &&
-                          last_.omega.log_scale == omega.log_scale &&
+                          last_.step < long_step && last_.omega.log_scale == omega.log_scale &&
                           last_.omega.direction == omega.direction;
         const Vector change = now.c - (same ? last_.c : now.c);
         if (same && change.squaredNorm() > 0) {
@@ -217,10 +265,14 @@ private:
     struct Last {
         Frequency omega;
         Vector c, traces;  ///< by side: w_0, v_0, w_1, …
+        Unknowns after;    ///< that the step leads to
+        Complex green = 0;
         Eigen::MatrixXcd response;
-        int age = 0;  ///< steps since the response was computed; 0: never
+        double step = 0;  ///< that it led to
+        int age = 0;      ///< steps since the response was computed; 0: never
     };
     static constexpr int most_corrections = 8;
+    static constexpr double long_step = 0.1;  // after which the response is another
 
     AlignedChain chain_;
     std::size_t layers_;

@@ -13,6 +13,7 @@ namespace {
 
 using Eigen::Index;
 using Matrix = Eigen::MatrixXcd;
+using Real = Eigen::MatrixXd;
 
 constexpr Index block_columns = 64;
 constexpr double largest_defect = 1e-9;
@@ -61,33 +62,49 @@ bool EliminatedPairs::run(const Matrix& k, const std::vector<Eigen::Matrix2cd>& 
 bool EliminatedPairs::sweep(const Matrix& k, const std::vector<Eigen::Matrix2cd>& c) {
     const Index size = k.rows();
     pivots_.clear();
-    t_ = k;  // only the lower triangle of blocks is kept up to date
-    Matrix panel(size, block_columns);
+    Real real = k.real(), imaginary = k.imag();  // only the lower triangle of blocks is kept up to date
     for (Index l = 0; l < size; l += block_columns) {
         const Index width = std::min(block_columns, size - l), below = size - l - width;
-        // K_{·l}: the rows above come from the other side of the diagonal.
-        panel.resize(size, width);
-        panel.topRows(l) = t_.block(l, 0, width, l).transpose();
-        panel.bottomRows(size - l) = t_.block(l, l, size - l, width);
-        pivots_.push_back(coupled(c, l, panel.middleRows(l, width)));
+        // K_{·l}, real and imaginary parts side by side: the rows above come from the other side of the diagonal.
+        Real panel(size, 2 * width);
+        panel.topLeftCorner(l, width) = real.block(l, 0, width, l).transpose();
+        panel.topRightCorner(l, width) = imaginary.block(l, 0, width, l).transpose();
+        panel.bottomLeftCorner(size - l, width) = real.block(l, l, size - l, width);
+        panel.bottomRightCorner(size - l, width) = imaginary.block(l, l, size - l, width);
+        Matrix diagonal(width, width);
+        diagonal.real() = real.block(l, l, width, width);
+        diagonal.imag() = imaginary.block(l, l, width, width);
+        pivots_.push_back(coupled(c, l, diagonal));
         Matrix pivot = pivots_.back();
         pivot.diagonal().array() += 1.0;
         if (!linalg::invert(pivot)) return false;
         Matrix t(width, width);  // (1 + C K)⁻¹ C
         for (Index v = 0; v < width; v += 2)
             t.middleCols(v, 2) = pivot.middleCols(v, 2) * c[static_cast<std::size_t>((l + v) / 2)];
-        const Matrix moved = linalg::product(panel, t);
+        // (a + ib)(c + id): with (a, −b) and (b, a) both parts are products with (c, d).
+        const Real moved = linalg::product(panel, linalg::planes(t));
+        Real for_real(size, 2 * width), for_imaginary(size, 2 * width);
+        for_real << moved.leftCols(width), -moved.rightCols(width);
+        for_imaginary << moved.rightCols(width), moved.leftCols(width);
         for (Index j = 0; j < size; j += block_columns) {
             if (j == l) continue;
             const Index columns = std::min(block_columns, size - j);
-            linalg::subtract_product(moved.bottomRows(size - j), panel.middleRows(j, columns),
-                                     t_.block(j, j, size - j, columns));
+            const auto seen = panel.middleRows(j, columns);
+            linalg::subtract_product(for_real.bottomRows(size - j), seen,
+                                     real.block(j, j, size - j, columns));
+            linalg::subtract_product(for_imaginary.bottomRows(size - j), seen,
+                                     imaginary.block(j, j, size - j, columns));
         }
-        t_.block(l, 0, width, l) = moved.topRows(l).transpose();
-        t_.block(l + width, l, below, width) = moved.bottomRows(below);
-        t_.block(l, l, width, width) = -t;
+        real.block(l, 0, width, l) = moved.topLeftCorner(l, width).transpose();
+        imaginary.block(l, 0, width, l) = moved.topRightCorner(l, width).transpose();
+        real.block(l + width, l, below, width) = moved.bottomLeftCorner(below, width);
+        imaginary.block(l + width, l, below, width) = moved.bottomRightCorner(below, width);
+        real.block(l, l, width, width) = -t.real();
+        imaginary.block(l, l, width, width) = -t.imag();
     }
-    t_ = -t_;
+    t_.resize(size, size);
+    t_.real() = -real;
+    t_.imag() = -imaginary;
     for (Index l = 0; l < size; l += block_columns) {
         const Index width = std::min(block_columns, size - l);
         t_.block(0, l, l, width) = t_.block(l, 0, width, l).transpose();

@@ -2,6 +2,7 @@
 
 #include "base/parallel.hpp"
 #include "dyson/exact/moments.hpp"
+#include "dyson/law/contour.hpp"
 #include "dyson/law/potential.hpp"
 #include "dyson/solve/tracker.hpp"
 #include "linalg/blas.hpp"
@@ -11,15 +12,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 namespace spectra::dyson {
 namespace {
 
 constexpr int first_places = 15;
-constexpr int in_a_row = 5;           // places that are reached from each other; rows are independent
+constexpr int in_a_row = 8;           // places that are reached from each other; rows are independent
+constexpr double nothing = 1e-7;      // mass: below a place with less the rest of its row is left out
 constexpr double lowest = 1e-3;       // of the root mean square: what is below does not matter for W1
 constexpr int max_rounds = 20;
 constexpr std::size_t max_places = 1500;
@@ -27,6 +31,16 @@ constexpr double most_careful = 0.01;  // of the error that is allowed
 constexpr double left_open = 0.5;      // of the error: for the cells that are not halved in a round
 constexpr double square_share = 2;  // 2∫|ΔF|s ds: the share of the mean square, whose error may be as large
 constexpr int bins_per_cell = 16;      // of the law, between two places
+constexpr int most_together = 4;       // singular values between two gaps that a circle is drawn round
+constexpr int readings = 4;            // of all circles in a round
+constexpr double close_together = 0.05;  // several of them: relative distance of its ends
+constexpr double widest = 3;             // ratio of its ends
+constexpr double similar = 4;            // ratio of distances between places that one cubic goes through
+constexpr double stray = 0.05;           // of the mass found by a circle: what may come from outside
+constexpr std::size_t most_sharp = 4;    // bands whose spread is looked at twice
+constexpr double as_sharp = 1e-4;        // relative spread that need not be known
+constexpr double sharpness = 0.2;        // of the variance of a band: what may come from outside
+constexpr double shape = 0.2;  // W1 of laws of one value with the same mean and spread, in units of it
 constexpr double slack = 1e-5;         // by which F may decrease
 constexpr double tilt = 1e-4;          // places are ω = s(1 + i·tilt)
 
@@ -36,6 +50,7 @@ struct Place {
     double density = 0;  ///< dF/ds
     Complex scaled_green = 0;
     bool certified = false;
+    bool whole = false;  ///< a whole number of singular values is below: between bands
     Solution solution;
 };
 
@@ -44,6 +59,12 @@ struct Cell {
     double error = 0;                  ///< of W1
     double weight = 1;                 ///< of it in what decides: the mean square matters as well
     bool closed = false;               ///< cannot be halved
+    int values = 0;                    ///< singular values between two gaps, few; 0: not known to be
+    std::optional<Inside> circle = {};  ///< drawn round it
+    bool sharp = false;                 ///< what is outside hardly changes the spread
+    double centre = 0;                  ///< of what is in it, as far as the circle tells; 0: not known
+    std::optional<Inside> band = {};    ///< what it has found, without what is outside
+    double middle = 0;                  ///< where to halve it
 
     double matters() const { return error * weight; }
 };
@@ -66,33 +87,84 @@ double integral(const Place& a, const Place& middle, const Place& b, double lowe
             (2 - lower / upper) * b.density);
 }
 
-/// F between the certified places, in bins.
-Spectrum law_of(const std::vector<Place>& places) {
-    std::vector<const Place*> order;
-    for (const Place& place : places)
-        if (place.certified) order.push_back(&place);
-    if (order.size() < 2) return {};
-    std::sort(order.begin(), order.end(), [](const Place* a, const Place* b) { return a->s < b->s; });
-    std::vector<double> edges{std::log(order.front()->s)}, masses;
-    for (std::size_t k = 0; k + 1 < order.size(); ++k) {
-        const Place &a = *order[k], &b = *order[k + 1];
-        double before = a.mass;
-        for (int i = 1; i <= bins_per_cell; ++i) {
-            const double s = std::lerp(a.s, b.s, static_cast<double>(i) / bins_per_cell);
-            const double mass = i == bins_per_cell ? b.mass : between(a, b, s);
-            edges.push_back(std::log(s));
-            masses.push_back(std::max(0.0, mass - before));
-            before = std::max(before, mass);
+/// F of a semicircle of mean 0 and variance 1: a narrow band made by one value.
+double semicircle(double x) {
+    const double u = std::clamp(x / 2, -1.0, 1.0);
+    return 0.5 + (u * std::sqrt(1 - u * u) + std::asin(u)) / std::numbers::pi;
+}
+
+/// F within the cells whose two places are certified, in bins.
+Spectrum law_of(const std::vector<Place>& places, const std::vector<Cell>& cells) {
+    std::vector<const Cell*> order;
+    for (const Cell& cell : cells)
+        if (places[cell.lower].certified && places[cell.upper].certified) order.push_back(&cell);
+    if (order.empty()) return {};
+    std::sort(order.begin(), order.end(),
+              [&](const Cell* a, const Cell* b) { return places[a->lower].s < places[b->lower].s; });
+    std::vector<double> edges{std::log(places[order.front()->lower].s)}, masses;
+    double before = places[order.front()->lower].mass;
+    const double below = before;
+    const auto add = [&](double s, double mass) {
+        edges.push_back(std::log(s));
+        masses.push_back(std::max(0.0, mass - before));
+        before = std::max(before, mass);
+    };
+    for (const Cell* cell : order) {
+        const Place &a = places[cell->lower], &b = places[cell->upper];
+        // Between uncertified places nothing is known: all of it is at the end.
+        if (std::log(a.s) > edges.back()) add(a.s, a.mass);
+        if (cell->band) {
+            const double spread = std::max(cell->band->spread, 1e-6 * b.s);
+            const double low = std::max(a.s, cell->band->mean - 2 * spread);
+            const double high = std::min(b.s, cell->band->mean + 2 * spread);
+            if (low > a.s) add(low, a.mass);
+            for (int i = 1; i <= bins_per_cell; ++i) {
+                const double s = std::lerp(low, high, static_cast<double>(i) / bins_per_cell);
+                const double share = semicircle((s - cell->band->mean) / spread);
+                add(s, i == bins_per_cell ? b.mass : std::lerp(a.mass, b.mass, share));
+            }
+            if (high < b.s) add(b.s, b.mass);
+        } else {
+            for (int i = 1; i <= bins_per_cell; ++i) {
+                const double s = std::lerp(a.s, b.s, static_cast<double>(i) / bins_per_cell);
+                add(s, i == bins_per_cell ? b.mass : between(a, b, s));
+            }
         }
     }
-    return Spectrum::from_histogram(std::move(edges), std::move(masses), order.front()->mass,
-                                    std::max(0.0, 1 - order.back()->mass));
+    return Spectrum::from_histogram(std::move(edges), std::move(masses), below, std::max(0.0, 1 - before));
+}
+
+/// What is asked of a cell: to be halved, or what a circle round it finds.
+struct Job {
+    std::size_t cell = 0, lower = 0, upper = 0;
+    bool circle = false;
+    double s = 0;
+    std::vector<std::size_t> nodes = {};  ///< places from which the middle is foreseen
+    double from = 0, to = 0;              ///< ends of the circle
+    Place found = {};
+    Inside band = {};
+};
+
+/// The polynomial in ln s through the solutions at the job's nodes.
+Unknowns foreseen(const Equation& equation, const Job& job, const std::vector<Place>& places) {
+    std::vector<const Unknowns*> values;
+    std::vector<double> weights;
+    for (const std::size_t k : job.nodes) {
+        double weight = 1;
+        for (const std::size_t j : job.nodes)
+            if (j != k) weight *= std::log(job.s / places[j].s) / std::log(places[k].s / places[j].s);
+        values.push_back(&places[k].solution.m);
+        weights.push_back(weight);
+    }
+    return equation.mix(values, weights.data());
 }
 
 class Counter {
 public:
     Counter(const Network& network, const Tracker& tracker, int threads)
-        : size_(network.size()), reader_(network), trackers_(static_cast<std::size_t>(threads_or_all(threads)), tracker) {}
+        : size_(std::holds_alternative<AlignedBranch>(network.branch) ? network.size() : 0),
+          reader_(network),
+          trackers_(static_cast<std::size_t>(threads_or_all(threads)), tracker) {}
 
     /// At the positions of one row, each from the one before; the first from `guess`, if there is one.
     std::vector<Place> row(Tracker& tracker, const std::vector<double>& positions, const Unknowns* guess) const {
@@ -106,8 +178,22 @@ public:
             }
             places.push_back(std::move(place));
             guess = places.back().certified ? &places.back().solution.m : nullptr;
+            if (places.back().certified && places.back().mass < nothing) break;
         }
         return places;
+    }
+
+    /// In parallel.
+    void run(std::vector<Job>& jobs, const std::vector<Place>& places) {
+        parallel_for(jobs.size(), trackers_, [&](Tracker& mine, std::size_t k) {
+            Job& job = jobs[k];
+            if (job.circle) {
+                job.band = inside(mine, job.from, job.to, places[job.upper].solution.m);
+                return;
+            }
+            const Unknowns guess = foreseen(mine.equation(), job, places);
+            job.found = row(mine, {job.s}, &guess).front();
+        });
     }
 
     /// Rows of positions, in parallel.
@@ -143,16 +229,19 @@ private:
         const MassBelow counted = mass_below(reader_, place.solution);
         place.certified = counted.certified;
         place.scaled_green = counted.potential.scaled_green;
+        if (place.scaled_green == 0.0 && place.solution.ok())
+            place.scaled_green = tracker.equation().scaled_green(place.solution.omega, place.solution.m);
         place.mass =
             std::clamp(counted.mass + 2 * tilt / std::numbers::pi * place.scaled_green.real(), 0.0, 1.0);
         // Between bands a whole number of singular values is below.
         const double whole = std::round(place.mass * size_) / size_;
-        if (std::abs(place.mass - whole) < slack) place.mass = whole;
+        place.whole = size_ > 0 && std::abs(place.mass - whole) < slack;
+        if (place.whole) place.mass = whole;
         place.density = std::max(0.0, -2 / std::numbers::pi * place.scaled_green.imag()) / s;
         return place;
     }
 
-    double size_;
+    double size_;  ///< N, if the law is that of this very width; 0: a limit
     PotentialReader reader_;
     std::vector<Tracker> trackers_;
 };
@@ -168,90 +257,259 @@ std::vector<std::vector<double>> coarse_rows(double low, double top) {
     return rows;
 }
 
+/// Halves cells, and draws circles round narrow bands, until W1 is known.
+class Search {
+public:
+    Search(const Network& network, Counter& counter, const AlignedOptions& options)
+        : size_(network.size()),
+          rms_(std::exp(0.5 * log_mean_square(network))),
+          tolerance_(options.tolerance),
+          circles_(options.circles),
+          counter_(counter) {}
+
+    void run(std::vector<Place> first) {
+        places_ = std::move(first);
+        std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) { return a.s < b.s; });
+        for (std::size_t k = 0; k + 1 < places_.size(); ++k)
+            cells_.push_back(cell_of(k, k + 1, std::numeric_limits<double>::infinity()));
+        double wanted = allowed();
+        for (int round = 0; round < max_rounds && places_.size() < max_places; ++round) {
+            double left = sort_cells();
+            if (left <= wanted) {
+                // Errors are estimates. The mean square is known: where it is missed, they were too small.
+                if (std::abs(law().metrics().mean_square / (rms_ * rms_) - 1) <= tolerance_ ||
+                    wanted < most_careful * allowed())
+                    break;
+                wanted = std::min(wanted, left) / 4;
+            }
+            std::vector<Job> jobs;
+            for (std::size_t k = 0; k < cells_.size() && left > left_open * wanted && !cells_[k].closed;
+                 ++k) {
+                jobs.push_back(job_of(k));
+                left -= cells_[k].matters();
+            }
+            if (jobs.empty()) break;
+            // A circle says more once more is known of what is outside.
+            const auto is_new = [&](const Job& job) { return !cells_[job.cell].circle; };
+            if (std::any_of(jobs.begin(), jobs.end(), is_new)) std::erase_if(jobs, std::not_fn(is_new));
+            // The longest first, so that threads end together.
+            std::stable_partition(jobs.begin(), jobs.end(), [](const Job& job) { return job.circle; });
+            counter_.run(jobs, places_);
+            for (Job& job : jobs) {
+                if (job.circle)
+                    draw(job.band, cells_[job.cell]);
+                else
+                    halve(job.cell, std::move(job.found));
+            }
+            read_circles();
+        }
+        sharpen();
+    }
+
+    double allowed() const { return tolerance_ * rms_; }
+    Spectrum law() const { return law_of(places_, cells_); }
+    const std::vector<Place>& places() const { return places_; }
+    const std::vector<Cell>& cells() const { return cells_; }
+
+    /// From the top down to the first cell whose values are not known to be few, or whose spread is not known.
+    std::vector<Outlier> outliers() const {
+        std::vector<const Cell*> order;
+        for (const Cell& cell : cells_) order.push_back(&cell);
+        std::sort(order.begin(), order.end(),
+                  [&](const Cell* a, const Cell* b) { return places_[a->lower].s > places_[b->lower].s; });
+        std::vector<Outlier> found;
+        for (const Cell* cell : order) {
+            if (places_[cell->upper].mass - places_[cell->lower].mass < slack) continue;
+            if (!cell->band || (cell->values == 1 && !cell->sharp)) break;
+            const double from_draws = cell->values == 1 ? std::numbers::sqrt2 : 1;
+            found.push_back({cell->band->mean, from_draws * cell->band->spread, cell->values});
+        }
+        return found;
+    }
+
+private:
+    /// What one circle finds is outside the others.
+    void read_circles() {
+        for (int pass = 0; pass < readings; ++pass)
+            for (Cell& cell : cells_)
+                if (cell.circle) take(cell.circle->without(outside(cell)), cell);
+    }
+
+    /// Smaller circles round the largest bands of one value whose spread is not known: what is outside is farther from
+    /// them.
+    void sharpen() {
+        std::sort(cells_.begin(), cells_.end(),
+                  [](const Cell& a, const Cell& b) { return a.centre > b.centre; });
+        std::vector<Job> jobs;
+        for (std::size_t k = 0; k < cells_.size() && k < most_sharp; ++k) {
+            const Cell& cell = cells_[k];
+            if (!cell.band || cell.values != 1 || cell.sharp) continue;
+            const double mean = cell.band->mean;
+            const double radius =
+                std::min({4 * cell.band->spread, mean - places_[cell.lower].s, places_[cell.upper].s - mean});
+            Job job{k, cell.lower, cell.upper, true};
+            job.from = mean - radius;
+            job.to = mean + radius;
+            if (radius > 2 * sharpness * cell.band->spread) jobs.push_back(job);
+        }
+        counter_.run(jobs, places_);
+        for (const Job& job : jobs) {
+            const Cell before = cells_[job.cell];
+            draw(job.band, cells_[job.cell]);
+            take(job.band.without(outside(cells_[job.cell])), cells_[job.cell]);
+            if (!cells_[job.cell].band || cells_[job.cell].error > before.error) cells_[job.cell] = before;
+        }
+    }
+
+    Cell cell_of(std::size_t lower, std::size_t upper, double error) const {
+        const Place &a = places_[lower], &b = places_[upper];
+        Cell cell{lower, upper};
+        // At most all of its mass can be at the wrong end.
+        cell.error = std::min(error, std::max(0.0, (b.s - a.s) * (b.mass - a.mass)) / 2);
+        cell.weight = std::max(1.0, square_share * b.s / rms_);
+        cell.closed = !a.certified || !b.certified;
+        cell.middle = b.s / a.s > widest ? std::sqrt(a.s * b.s) : 0.5 * (a.s + b.s);
+        const auto values = std::lround((b.mass - a.mass) * size_);
+        const double widest_circle = values > 1 ? 1 + close_together : widest;
+        if (circles_ && a.whole && b.whole && values <= most_together && b.s / a.s <= widest_circle)
+            cell.values = static_cast<int>(values);
+        return cell;
+    }
+
+    /// The largest errors first. Returns their sum.
+    double sort_cells() {
+        std::stable_sort(cells_.begin(), cells_.end(), [](const Cell& a, const Cell& b) {
+            return std::pair(a.closed, -a.matters()) < std::pair(b.closed, -b.matters());
+        });
+        double sum = 0;
+        for (const Cell& cell : cells_) sum += cell.matters();
+        return sum;
+    }
+
+    Job job_of(std::size_t which) const {
+        const Cell& cell = cells_[which];
+        Job job{which,       cell.lower,
+                cell.upper,  cell.values > 0 && !cell.circle,
+                cell.middle, {cell.lower, cell.upper}};
+        job.from = places_[cell.lower].s;
+        job.to = places_[cell.upper].s;
+        if (job.circle) return job;
+        // Within a band the two next places make it a cubic.
+        const Place &a = places_[cell.lower], &b = places_[cell.upper];
+        const double width = std::log(b.s / a.s);
+        for (const bool up : {false, true}) {
+            const double from = up ? b.s : a.s;
+            std::optional<std::size_t> next;
+            for (std::size_t k = 0; k < places_.size(); ++k)
+                if ((up ? places_[k].s > from : places_[k].s < from) &&
+                    (!next || std::abs(places_[k].s - from) < std::abs(places_[*next].s - from)))
+                    next = k;
+            if (!next || a.whole || b.whole || places_[*next].whole || !places_[*next].certified) continue;
+            const double distance = std::abs(std::log(places_[*next].s / from));
+            if (distance < similar * width && width < similar * distance) job.nodes.push_back(*next);
+        }
+        return job;
+    }
+
+    /// What a circle round the cell sees of everything else, by what is known of it so far.
+    Outside outside(const Cell& cell) const {
+        Outside seen(cell.circle->lower, cell.circle->upper);
+        for (const Cell& other : cells_) {
+            if (&other == &cell) continue;
+            const Place &a = places_[other.lower], &b = places_[other.upper];
+            if (other.centre > 0) {
+                seen.add(other.centre, b.mass - a.mass);
+                continue;
+            }
+            double before = a.mass;
+            for (int i = 1; i <= bins_per_cell; ++i) {
+                const double mass =
+                    between(a, b, std::lerp(a.s, b.s, static_cast<double>(i) / bins_per_cell));
+                seen.add(std::lerp(a.s, b.s, (i - 0.5) / bins_per_cell), mass - before);
+                before = mass;
+            }
+        }
+        return seen;
+    }
+
+    void draw(const Inside& circle, Cell& cell) const {
+        cell.circle = circle;
+        const double low = places_[cell.lower].s, high = places_[cell.upper].s;
+        cell.centre = circle.solved ? std::clamp(circle.mean, low, high) : 0.5 * (low + high);
+    }
+
+    void take(const Inside& band, Cell& cell) const {
+        const double low = places_[cell.lower].s, high = places_[cell.upper].s, width = high - low;
+        const double mass = cell.values / size_, astray = std::abs(band.mass / mass - 1);
+        cell.band.reset();
+        cell.sharp = astray * std::pow(0.5 * (band.upper - band.lower), 2) <
+                     std::max(sharpness * std::pow(band.spread, 2), std::pow(as_sharp * band.mean, 2));
+        cell.error = 0.5 * mass * width;
+        if (!band.solved || !(band.mean > low) || !(band.mean < high)) return;
+        cell.centre = band.mean;
+        // The next circle would have the band in its middle.
+        cell.middle =
+            std::clamp(band.mean - low < high - band.mean ? 2 * band.mean - low : 2 * band.mean - high,
+                       low + 0.1 * width, high - 0.1 * width);
+        if (astray > stray) return;
+        cell.band = band;
+        // With the right mean and variance the mean square is right as well.
+        cell.error =
+            mass * ((cell.values == 1 ? shape : 1.0) * band.spread / cell.weight + 0.5 * astray * width);
+        if (cell.values > 1) cell.middle = band.mean;
+    }
+
+    void halve(std::size_t which, Place middle) {
+        const Cell cell = cells_[which];
+        const Place &a = places_[cell.lower], &b = places_[cell.upper];
+        // The cubic must foresee the middle, and the densities the mass: two narrow bands may be symmetrical.
+        const double foreseen = std::abs(middle.mass - between(a, b, middle.s));
+        const double missing =
+            std::abs(b.mass - a.mass - integral(a, middle, b, middle.s - a.s, b.s - middle.s));
+        // Halving once more would change a quarter as much, half of it in either half.
+        const double error = (b.s - a.s) * std::max(foreseen, missing) / 16;
+        places_.push_back(std::move(middle));
+        const std::size_t between_them = places_.size() - 1;
+        cells_[which] = cell_of(cell.lower, between_them, error);
+        cells_.push_back(cell_of(between_them, cell.upper, error));
+    }
+
+    double size_, rms_, tolerance_;
+    bool circles_;
+    Counter& counter_;
+    std::vector<Place> places_;
+    std::vector<Cell> cells_;
+};
+
 }  // namespace
 
 AlignedLaw solve_aligned(const Network& network, std::unique_ptr<Equation> equation, double log_upper,
                          const AlignedOptions& options) {
     const linalg::SingleThreadedBlas one_thread;  // for all threads, until the last is done
     const double rms = std::exp(0.5 * log_mean_square(network));
-    const double allowed = options.tolerance * rms;
     const auto rows = coarse_rows(lowest * rms, 1.02 * std::exp(log_upper));
     std::vector<double> heads;
     for (const auto& row : rows) heads.push_back(std::log(row.front()));
     const Tracker tracker(std::move(equation), log_upper, heads);
     Counter counter(network, tracker, options.threads);
-    std::vector<Place> places;
+    std::vector<Place> first;
     for (auto& row : counter.rows(rows, std::vector<const Unknowns*>(rows.size(), nullptr)))
-        for (Place& place : row) places.push_back(std::move(place));
-    std::reverse(places.begin(), places.end());
-    const auto cell_of = [&](std::size_t lower, std::size_t upper, double error) {
-        const Place &a = places[lower], &b = places[upper];
-        // At most all of its mass can be at the wrong end.
-        const double most = std::max(0.0, (b.s - a.s) * (b.mass - a.mass)) / 2;
-        return Cell{lower, upper, std::min(error, most), std::max(1.0, square_share * b.s / rms),
-                    !a.certified || !b.certified};
-    };
-    std::vector<Cell> cells;
-    for (std::size_t k = 0; k + 1 < places.size(); ++k)
-        cells.push_back(cell_of(k, k + 1, std::numeric_limits<double>::infinity()));
-    double wanted = allowed;
-    for (int round = 0; round < max_rounds && places.size() < max_places; ++round) {
-        // The largest errors first, until the rest is small.
-        std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
-            return std::pair(a.closed, -a.matters()) < std::pair(b.closed, -b.matters());
-        });
-        double left = 0;
-        for (const Cell& cell : cells) left += cell.matters();
-        if (left <= wanted) {
-            // Errors are estimates. The mean square is known: where it is missed, they were too small.
-            if (std::abs(law_of(places).metrics().mean_square / (rms * rms) - 1) <= options.tolerance ||
-                wanted < most_careful * allowed)
-                break;
-            wanted = std::min(wanted, left) / 4;
-        }
-        std::size_t count = 0;
-        std::vector<std::vector<double>> middles;
-        std::vector<Unknowns> guesses;
-        for (; count < cells.size() && left > left_open * wanted && !cells[count].closed; ++count) {
-            const Cell& cell = cells[count];
-            const Place &a = places[cell.lower], &b = places[cell.upper];
-            const double s = b.s / a.s > 3 ? std::sqrt(a.s * b.s) : 0.5 * (a.s + b.s);
-            const double t = std::log(s / a.s) / std::log(b.s / a.s), weights[2] = {1 - t, t};
-            middles.push_back({s});
-            guesses.push_back(tracker.equation().mix({&a.solution.m, &b.solution.m}, weights));
-            left -= cell.matters();
-        }
-        if (count == 0) break;
-        std::vector<const Unknowns*> from;
-        for (const Unknowns& guess : guesses) from.push_back(&guess);
-        auto found = counter.rows(middles, from);
-        for (std::size_t k = 0; k < count; ++k) {
-            const Cell cell = cells[k];
-            const Place a = places[cell.lower], b = places[cell.upper];
-            const Place& middle = found[k].front();
-            // The cubic must foresee the middle, and the densities the mass: two narrow bands may be symmetrical.
-            const double foreseen = std::abs(middle.mass - between(a, b, middle.s));
-            const double missing =
-                std::abs(b.mass - a.mass - integral(a, middle, b, middle.s - a.s, b.s - middle.s));
-            // Halving once more would change a quarter as much, half of it in either half.
-            const double error = (b.s - a.s) * std::max(foreseen, missing) / 16;
-            places.push_back(std::move(found[k].front()));
-            cells[k] = cell_of(cell.lower, places.size() - 1, error);
-            cells.push_back(cell_of(places.size() - 1, cell.upper, error));
-        }
-    }
+        for (Place& place : row) first.push_back(std::move(place));
+    Search search(network, counter, options);
+    search.run(std::move(first));
 
     AlignedLaw out;
     out.newton_steps = tracker.newton_steps() + counter.newton_steps();
     out.descents = counter.descents();
+    std::vector<Place> places = search.places();
     std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.s < b.s; });
     const auto lost = std::count_if(places.begin(), places.end(), [](const Place& place) { return !place.certified; });
     double worst_decrease = 0;
     for (std::size_t k = 0; k + 1 < places.size(); ++k)
         worst_decrease = std::max(worst_decrease, places[k].mass - places[k + 1].mass);
-    for (const Cell& cell : cells) out.error += cell.error;
+    for (const Cell& cell : search.cells()) out.error += cell.error;
     out.error += places.front().s * places.front().mass;
-    const double above = 1 - places.back().mass;
+    const double above = 1 - places.back().mass, allowed = search.allowed();
     out.judge({{"counts not certified", 0, static_cast<double>(lost),
                 fmt::format("{} of {} counts are not certified", lost, places.size())},
                {"decrease of the distribution function", slack, worst_decrease,
@@ -261,7 +519,8 @@ AlignedLaw solve_aligned(const Network& network, std::unique_ptr<Equation> equat
     std::erase_if(places, [](const Place& place) { return !place.certified; });
     if (places.size() < 2) return out;
 
-    out.law = law_of(places);
+    out.law = search.law();
+    out.outliers = search.outliers();
     for (Place& place : places) {
         out.scaled_green.push_back(place.scaled_green);
         out.points.push_back(std::move(place.solution));

@@ -230,7 +230,7 @@ void check_sum_rules(Summary& summary, const Certificate& density) {
                     differs("mean of ln s", log_error)}});
 }
 
-/// The law of aligned branches by counting (aligned_law.hpp): its mean square is as accurate as its distribution
+/// The law by counting (aligned_law.hpp): its mean square is as accurate as its distribution
 /// function, not to rounding.
 void solve_by_counting(const Network& network, const SupportBounds& support, const Options& options, Theory& theory,
                        const std::chrono::steady_clock::time_point& start) {
@@ -242,6 +242,7 @@ void solve_by_counting(const Network& network, const SupportBounds& support, con
     summary.newton_steps = law.newton_steps;
     summary.descents = law.descents;
     theory.law = law.law;
+    theory.outliers = law.outliers;
     SolvedLaw known;
     for (const Solution& point : law.points) known.density.log_s.push_back(point.omega.log_scale);
     if (options.grid || options.eta > 0) {
@@ -317,7 +318,8 @@ Theory solve_checked(const Network& network, Method method, const Options& optio
     }
 
     const SupportBounds support = range_of(network, method);
-    if (std::holds_alternative<AlignedBranch>(network.branch) && !law.certified) {
+    const bool counting = options.counting && method == Method::operator_valued;
+    if ((counting || std::holds_alternative<AlignedBranch>(network.branch)) && !law.certified) {
         solve_by_counting(network, support, options, theory, start);
         return theory;
     }

@@ -3,6 +3,7 @@
 /// \file
 /// Solves the theory of a network: its law of singular values with a certificate. The entry point of dyson/.
 
+#include "dyson/law/outlier.hpp"
 #include "dyson/law/unresolved_mass.hpp"
 #include "network/network.hpp"
 #include "spectrum/certificate.hpp"
@@ -49,6 +50,9 @@ struct Options {
     int points = 400;          ///< least number of points of the adaptive grid
     double tolerance = 1e-8;   ///< of the mass, for the adaptive grid's refinement
     int threads = 0;           ///< 0: all
+    /// ov: the distribution function, until W1 is known to 1e-3 of the root mean square, instead of the density. Always so
+    /// with aligned branches; with tied weights of many layers ten times faster.
+    bool counting = false;
     /// Called before every Newton step, on any thread. What it throws ends the solve (spectra::Stopped).
     std::function<void()> on_step = {};
 };
@@ -96,6 +100,8 @@ struct Theory {
     Method method = Method::operator_valued;  ///< which theory
     Spectrum law;  ///< the law itself, whatever eta: metrics and moments come from it
     Curve curve;   ///< what was asked for: the law's own grid, a user's grid, or the smoothed density
+    /// Aligned branches: narrow bands above the bulk, the largest first, as far as the law depends on where they are.
+    std::vector<Outlier> outliers;
     double eta = 0;   ///< smoothing of the curve (Options::eta)
     Summary summary;  ///< how the solve ended, certificate included
 };

@@ -71,6 +71,9 @@ public:
     /// The Newton step at which a point is certified (or the floor that conditioning sets).
     virtual double certified_step() const { return 1e-10; }
 
+    /// The Newton step that is enough at a point on the way to another; 0: the certified one.
+    virtual double passing_step() const { return 0; }
+
     /// Whether masses between bands must be counted just above the real axis (potential.hpp).
     virtual bool counted_from_above() const { return false; }
 

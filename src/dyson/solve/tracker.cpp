@@ -69,7 +69,7 @@ void Tracker::make_companions() {
         while (companions_.back().omega.log_scale > anchor) {
             if (newton_steps_ > search_steps(*equation_)) return;
             const double next = std::max(anchor, companions_.back().omega.log_scale - companion_spacing);
-            solution = follow(companions_.back(), at_tilt(next, companion_tilt));
+            solution = follow(companions_.back(), at_tilt(next, companion_tilt), equation_->passing_step());
             if (!solution.ok()) return;
             companions_.push_back(solution);
         }
@@ -85,7 +85,7 @@ Solution Tracker::attempt(const Frequency& omega, const Unknowns& guess, int max
     return solution;
 }
 
-Solution Tracker::follow(const Solution& from, const Frequency& to) {
+Solution Tracker::follow(const Solution& from, const Frequency& to, double enough) {
     Solution here = from;
     int steps = 0;
     double done = 0, step = 1;
@@ -96,7 +96,7 @@ Solution Tracker::follow(const Solution& from, const Frequency& to) {
             omega.log_scale = std::lerp(from.omega.log_scale, to.log_scale, next);
             omega.direction = from.omega.direction + next * (to.direction - from.omega.direction);
         }
-        Solution solution = attempt(omega, here.m, 12);
+        Solution solution = attempt(omega, here.m, 12, next < 1 ? equation_->passing_step() : enough);
         steps += solution.steps;
         if (solution.ok()) {
             here = solution;
@@ -199,7 +199,7 @@ Solution Tracker::companion(double log_s) {
     const int pieces = std::max(1, static_cast<int>(std::ceil(std::abs(distance) / companion_spacing)));
     for (int k = 1; k <= pieces && here.ok(); ++k) {
         const double x = k == pieces ? log_s : nearest->omega.log_scale + distance * k / pieces;
-        here = follow(here, at_tilt(x, companion_tilt));
+        here = follow(here, at_tilt(x, companion_tilt), equation_->passing_step());
         steps += here.steps;
         if (k < pieces && steps > search_steps(*equation_)) here.state = State::failed;
     }
@@ -208,7 +208,11 @@ Solution Tracker::companion(double log_s) {
 }
 
 Solution Tracker::try_from(double log_s, double tilt, const Unknowns& guess) {
-    return attempt(at_tilt(log_s, tilt), guess, 15);
+    return at(at_tilt(log_s, tilt), guess);
+}
+
+Solution Tracker::at(const Frequency& omega, const Unknowns& guess) {
+    return attempt(omega, guess, 15);
 }
 
 Solution Tracker::lower(double log_s, double tilt, const Unknowns& guess) {
@@ -283,7 +287,9 @@ Solution Tracker::solve(double log_s, double tilt, const Unknowns* guess) {
         double next = reached / factor;
         const bool last = tilt > 0 && (factor > 1 ? next <= tilt : next >= tilt);
         if (last) next = tilt;
-        Solution solution = attempt(at_tilt(log_s, next), here.m, 15);
+        // The axis is foreseen from the last two rungs: then these must be accurate.
+        Solution solution =
+            attempt(at_tilt(log_s, next), here.m, 15, tilt > 0 && !last ? equation_->passing_step() : 0);
         steps += solution.steps;
         if (!solution.ok()) {
             factor = std::sqrt(factor);

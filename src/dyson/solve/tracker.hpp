@@ -33,6 +33,9 @@ public:
     /// The same from the guess only: failed if Newton does not converge to a certified solution.
     Solution try_from(double log_s, double tilt, const Unknowns& guess);
 
+    /// The same at any ω.
+    Solution at(const Frequency& omega, const Unknowns& guess);
+
     /// At ω = e^{log_s}(1 + i·tilt), tilt > 0, from a guess that may be far off: first at larger tilts, where solutions
     /// change slowly with s, then down. From the companion line if that fails.
     Solution lower(double log_s, double tilt, const Unknowns& guess);
@@ -61,7 +64,8 @@ private:
     /// At the imaginary ω of that scale, from weaker noise, which has a closer start.
     Solution from_weaker_noise(double log_s);
     /// Follows a straight path in direction, then in scale, from a solution; halves steps that fail.
-    Solution follow(const Solution& from, const Frequency& to);
+    /// `enough`: the Newton step that is enough there; on the way Equation::passing_step is.
+    Solution follow(const Solution& from, const Frequency& to, double enough = 0);
 
     std::unique_ptr<Equation> equation_;
     std::vector<double> anchors_;       ///< of companions to be made

@@ -43,6 +43,7 @@ public:
         return equation_->scaled_green(omega, m);
     }
     double certified_step() const override { return equation_->certified_step(); }
+    double passing_step() const override { return equation_->passing_step(); }
     bool counted_from_above() const override { return equation_->counted_from_above(); }
     double passes() const override { return equation_->passes(); }
 

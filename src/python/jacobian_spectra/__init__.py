@@ -25,20 +25,20 @@ from .simulation import Expected, Simulation, simulate
 
 if TYPE_CHECKING:
     from .monitor import Monitor
-    from .report import AlignedPrediction, Alignment, Connection, LeadingTriplet, Prediction, Report, Verdict
+    from .report import AlignedPrediction, Alignment, Connection, LeadingTriplet, Outlier, Prediction, Report, Verdict
     from .validation import validate
 
 __version__: str = _core.version
 
 __all__ = [
     "Agreement", "AlignedPrediction", "Alignment", "Atom", "Certificate", "Check", "Conformity", "Connection",
-    "Curve", "Expected", "Figure", "Law", "LeadingTriplet", "Metrics", "Monitor", "Network", "Prediction", "Report",
+    "Curve", "Expected", "Figure", "Law", "LeadingTriplet", "Metrics", "Monitor", "Network", "Outlier", "Prediction", "Report",
     "Simulation", "Verdict", "branch_names", "conform", "mixer_names", "simulate", "solve", "validate",
 ]
 
 _LATER = {"Monitor": "monitor", "validate": "validation", "Report": "report", "Connection": "report",
           "Prediction": "report", "Verdict": "report", "Alignment": "report", "AlignedPrediction": "report",
-          "LeadingTriplet": "report"}
+          "LeadingTriplet": "report", "Outlier": "report"}
 
 
 def __getattr__(name: str) -> Any:

@@ -79,6 +79,14 @@ class Prediction(Distribution):
                 f"collapsed {m.collapsed:.4g}, largest {m.largest:.4g}{distance}>")
 
 
+class Outlier(NamedTuple):
+    """A narrow band above the bulk of an aligned law: singular values that kept triplets make."""
+
+    position: float  #: mean
+    spread: float  #: standard deviation
+    values: int  #: singular values in it
+
+
 class AlignedPrediction(Distribution):
     """The law that follows if the largest triplets of every branch keep their vectors and the rest is free."""
 
@@ -90,6 +98,7 @@ class AlignedPrediction(Distribution):
         self.error: float = members["error"]  #: of the distance, from the draws
         self.draws: int = members["draws"]  #: of the rest, per input; 0: by theory
         self.certificate = Certificate._from(members["certificate"]) if self.draws == 0 else None  #: of a theory
+        self.outliers = tuple(Outlier(**one) for one in members["outliers"])  #: of a theory, the largest first
 
     @property
     def metrics(self) -> Metrics:

@@ -35,9 +35,19 @@ Eigen::MatrixXcd product(const Eigen::MatrixXd& a, const Eigen::MatrixXcd& b) {
     return a * b;
 }
 
-void subtract_product(const Eigen::Ref<const Eigen::MatrixXcd>& a, const Eigen::Ref<const Eigen::MatrixXcd>& b,
-                      Eigen::Ref<Eigen::MatrixXcd> out) {
+Eigen::MatrixXd product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+    return a * b;
+}
+
+void subtract_product(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::Ref<const Eigen::MatrixXd>& b,
+                      Eigen::Ref<Eigen::MatrixXd> out) {
     out -= a * b.transpose();
+}
+
+Eigen::MatrixXd planes(const Eigen::MatrixXcd& matrix) {
+    Eigen::MatrixXd out(2 * matrix.rows(), 2 * matrix.cols());
+    out << matrix.real(), matrix.imag(), -matrix.imag(), matrix.real();
+    return out;
 }
 
 Eigen::VectorXcd eigenvalues(Eigen::MatrixXcd matrix) {
