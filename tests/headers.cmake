@@ -2,9 +2,9 @@
 # before anything else, which is tested; the others get a generated source each.
 
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/src/*.hpp")
-# These are compiled with Torch's library, by everything in src/train, with Python's headers, first by describe.cpp, and
+# These are compiled with Torch's library, by everything in src/train (two), with Python's headers, first by describe.cpp, and
 # for the browser, whose standard library lacks what the last one adds.
-list(FILTER headers EXCLUDE REGEX "^(jacobian/torch|train/autocast|python/convert|web/solver/stand_in/to_chars)\\.hpp$")
+list(FILTER headers EXCLUDE REGEX "^(jacobian/torch|train/autocast|train/learner|python/convert|web/solver/stand_in/to_chars)\\.hpp$")
 set(sources)
 foreach(header IN LISTS headers)
     string(REGEX REPLACE "\\.hpp$" ".cpp" own_source "${header}")
