@@ -21,12 +21,9 @@ using namespace study;
 namespace {
 
 std::vector<int> to_depths(const std::string& name, const std::string& text) {
-    std::vector<int> depths;
-    for (const auto& word : split(text, ','))
-        depths.push_back(static_cast<int>(to_integer(name, word, 1, max_depth)));
-    std::sort(depths.begin(), depths.end());
-    depths.erase(std::unique(depths.begin(), depths.end()), depths.end());
-    return depths;
+    std::set<int> depths;
+    for (const auto& d : split(text, ',')) depths.insert(static_cast<int>(to_integer(name, d, 1, max_depth)));
+    return {depths.begin(), depths.end()};
 }
 
 std::vector<std::string> to_mixers(const std::string& name, const std::string& text) {
@@ -45,8 +42,7 @@ std::vector<std::string> to_mixers(const std::string& name, const std::string& t
 void add_options(CLI::App& app, FigureRequest& r) {
     std::vector<std::string> names;
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
-    app.add_option("NAME", r.name, fmt::format("{}, or all", fmt::join(names, ", ")))
-        ->type_name("[NAME]");
+    app.add_option("NAME", r.name, fmt::format("{}, or all", fmt::join(names, ", ")))->type_name("[NAME]");
     app.add_option("FILES", r.files, "training, synergy, rank: files that spectra train wrote")
         ->type_name("[FILE.h5…]");
 
@@ -78,6 +74,10 @@ void add_options(CLI::App& app, FigureRequest& r) {
             integer(r.width, 1, max_width));
     network("--noise", "C", own, "total variance of the branch, L·σ²",
             typed([&r](const auto& name, const auto& text) { r.noise = to_variances(name, text).front(); }));
+    network("--sinkhorn-iterations", "T", "to tolerance", "composite: sweeps of bistochastic mixers",
+            integer(r.sinkhorn_iterations, 1, std::numeric_limits<int>::max()));
+    network("--logit-scale", "X", "1", "composite: logits of bistochastic and cayley mixers are N(0, X²)",
+            typed([&r](const auto& name, const auto& text) { r.logit_scale = to_number(name, text); }));
     network("--seed", "N", "1", "seed of mixers and samples",
             typed([&r](const auto& name, const auto& text) { r.seed = to_seed(name, text); }));
     network("--samples", "S", own, "samples per simulation", integer(r.samples, 2, std::numeric_limits<int>::max()));

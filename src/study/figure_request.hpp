@@ -23,6 +23,8 @@ struct FigureRequest {
     std::optional<int> width;      ///< p of simulations
     std::optional<int> samples;    ///< of a simulation
     std::optional<double> noise;  ///< L·σ²
+    std::optional<int> sinkhorn_iterations;  ///< bistochastic mixers: sweeps
+    std::optional<double> logit_scale;       ///< bistochastic and cayley mixers
     std::uint64_t seed = 1;  ///< of mixers and samples
 
     std::optional<std::string> out;  ///< stem of the files to write

@@ -312,7 +312,8 @@ TEST(Figure, CompositeIsTheProductOfTheMixers) {
             product = mixers[static_cast<std::size_t>(l - 1)] * product;
             if (l != request.depths[k]) continue;
             const Eigen::JacobiSVD<Mixer> svd(product);
-            const double deviation = (product.colwise().sum().array() - 1).abs().maxCoeff();
+            const double deviation = std::max((product.colwise().sum().array() - 1).abs().maxCoeff(),
+                                              (product.rowwise().sum().array() - 1).abs().maxCoeff());
             if (deviation > 1e-9) {
                 EXPECT_NEAR(panels[0].series[m].y[k], std::log10(deviation), 1e-9);
             } else {
@@ -323,6 +324,30 @@ TEST(Figure, CompositeIsTheProductOfTheMixers) {
             ++k;
         }
     }
+}
+
+TEST(Figure, CompositeOfAFewSweepsLosesItsRowSums) {
+    FigureRequest request;
+    request.mixers = {"bistochastic"};
+    request.depths = {1, 4};
+    request.logit_scale = 3;
+    const auto sums = [&] { return draw("composite", request).figure.panels[0].series[0].y; };
+    for (const double y : sums()) EXPECT_LT(y, -9);
+    request.sinkhorn_iterations = 3;
+    study::Request same;
+    same.mixer = "bistochastic";
+    same.depth = 4;
+    same.recipe.logit_scale = 3;
+    same.recipe.sinkhorn_iterations = 3;
+    const auto mixers = study::describe_network(same).network.mixers;
+    const Mixer product = mixers[3] * mixers[2] * mixers[1] * mixers[0];
+    const auto off = [](const Mixer& a) {
+        return std::log10((a.rowwise().sum().array() - 1).abs().maxCoeff());
+    };
+    const auto y = sums();
+    EXPECT_NEAR(y[0], off(mixers[0]), 1e-9);
+    EXPECT_NEAR(y[1], off(product), 1e-9);
+    EXPECT_GT(y[1], -9);
 }
 
 TEST(Figure, GateOfOneOrZeroHasTheIdentitysLaw) {

@@ -27,6 +27,12 @@ double log_smallest(const std::vector<Mixer>& mixers, int depth) {
     return montecarlo::simulate(network, options).log_values.front();
 }
 
+/// Largest |row sum − 1| and |column sum − 1|.
+double off_bistochastic(const Mixer& a) {
+    return std::max((a.rowwise().sum().array() - 1).abs().maxCoeff(),
+                    (a.colwise().sum().array() - 1).abs().maxCoeff());
+}
+
 }  // namespace
 
 Drawing draw_composite(const FigureRequest& request, Observer& observer) {
@@ -45,11 +51,13 @@ Drawing draw_composite(const FigureRequest& request, Observer& observer) {
         const auto layers = growing.at(depths.back()).mixers;
         const auto composites = layouts::tabulate(layers).composites;
         std::vector<double> deviation, norm, last;
+        Mixer product = Mixer::Identity(layers.front().rows(), layers.front().cols());
+        std::size_t done = 0;
         for (const int depth : depths) {
-            const auto& row = composites[static_cast<std::size_t>(depth - 1)];
-            deviation.push_back(
-                log10_of(std::max({1 - row.column_sum_min, row.column_sum_max - 1, rounding})));
-            norm.push_back(std::log10(row.spectral_norm));
+            const auto l = static_cast<std::size_t>(depth - 1);
+            while (done <= l) product = layers[done++] * product;
+            deviation.push_back(log10_of(std::max(off_bistochastic(product), rounding)));
+            norm.push_back(std::log10(composites[l].spectral_norm));
             last.push_back(log_smallest(layers, depth) / std::numbers::ln10);
         }
         sums.series.push_back(line(mixers[m], m, x, deviation));
@@ -58,17 +66,21 @@ Drawing draw_composite(const FigureRequest& request, Observer& observer) {
     }
     for (auto* panel : {&sums, &norms, &smallest})
         frame_x(*panel, "depth L (layers)", plot::Scale::logarithmic);
-    frame_y(sums, "largest |column sum − 1|", plot::Scale::logarithmic);
+    frame_y(sums, "largest |sum − 1|", plot::Scale::logarithmic);
     frame_y(norms, "spectral norm", plot::Scale::logarithmic);
     frame_y(smallest, "smallest singular value", plot::Scale::logarithmic);
 
     Drawing drawing;
     drawing.figure.title = "The product of the mixers alone, A(L) ⋯ A(1)";
     drawing.figure.panels = {std::move(sums), std::move(norms), std::move(smallest)};
+    std::string drawn;
+    if (request.logit_scale) drawn += fmt::format(", logits N(0, {:g}²)", *request.logit_scale);
+    if (request.sinkhorn_iterations)
+        drawn += fmt::format(", {} sweeps of Sinkhorn", *request.sinkhorn_iterations);
     drawing.figure.caption = {fmt::format(
-        "One draw, n = {}, seed {}; no branch; one mixer per layer; singular values below 10⁻¹⁶ "
+        "One draw, n = {}, seed {}{}; no branch; one mixer per layer; sums of rows and of columns; singular values below 10⁻¹⁶ "
         "of the largest from a graded product",
-        request.streams.value_or(default_streams), request.seed)};
+        request.streams.value_or(default_streams), request.seed, drawn)};
     return drawing;
 }
 

@@ -106,6 +106,8 @@ Request network_request(const FigureRequest& request, const std::string& mixer, 
     network.noise = request.noise.value_or(noise);
     network.seed = request.seed;
     network.threads = request.threads;
+    network.recipe.sinkhorn_iterations = request.sinkhorn_iterations;
+    network.recipe.logit_scale = request.logit_scale.value_or(network.recipe.logit_scale);
     return network;
 }
 
