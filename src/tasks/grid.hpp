@@ -17,15 +17,19 @@ inline constexpr std::int64_t colours = 10;       ///< 0 to 9; 0 is the backgrou
 
 /// A rectangle of colours.
 struct Grid {
-    std::int64_t rows = 0, columns = 0;  ///< 1 to largest_side
-    std::vector<std::uint8_t> cells;     ///< row by row
+    std::int64_t rows = 0;            ///< 1 to largest_side
+    std::int64_t columns = 0;         ///< likewise
+    std::vector<std::uint8_t> cells;  ///< row by row
 
+    /// The colour at a place, from 0.
     std::uint8_t& at(std::int64_t row, std::int64_t column) {
         return cells[static_cast<std::size_t>(row * columns + column)];
     }
+    /// The same.
     std::uint8_t at(std::int64_t row, std::int64_t column) const {
         return cells[static_cast<std::size_t>(row * columns + column)];
     }
+    /// Size and all cells.
     bool operator==(const Grid&) const = default;
 };
 
@@ -34,21 +38,26 @@ Grid plain_grid(std::int64_t rows, std::int64_t columns, std::uint8_t colour = 0
 
 /// A grid, and what the puzzle makes of it.
 struct GridPair {
-    Grid input, output;
+    Grid input;   ///< given
+    Grid output;  ///< asked for
+    /// Both.
     bool operator==(const GridPair&) const = default;
 };
 
 /// Pairs that follow one rule: some to learn it from, others to be judged by.
 struct Puzzle {
-    std::string name;
-    std::vector<GridPair> train, test;
+    std::string name;             ///< of its file, or of its rule
+    std::vector<GridPair> train;  ///< to learn from
+    std::vector<GridPair> test;   ///< to be judged by
+    /// Name and all pairs.
     bool operator==(const Puzzle&) const = default;
 };
 
-/// Tokens of a grid on a canvas: 0 padding, 1 the end of the grid (the row below it and the column to its right, where
-/// the canvas has them), 2 + colour.
-inline constexpr std::int64_t padding_token = 0, end_token = 1, first_colour_token = 2,
-                              grid_tokens = first_colour_token + colours;
+inline constexpr std::int64_t padding_token = 0;  ///< of a canvas, beyond the grid and its end
+/// The end of a grid: the row below it and the column to its right, where the canvas has them.
+inline constexpr std::int64_t end_token = 1;
+inline constexpr std::int64_t first_colour_token = 2;                      ///< and a colour more for each
+inline constexpr std::int64_t grid_tokens = first_colour_token + colours;  ///< kinds of them
 /// side×side tokens, row by row, the grid in the upper left corner.
 std::vector<std::int64_t> canvas_tokens(const Grid& grid, std::int64_t side);
 

@@ -20,14 +20,14 @@ namespace spectra::tasks {
 ///   5 largest   of the objects, coloured cells that touch along their sides, only the one with most cells stays;
 ///               then as 2
 struct GridRule {
-    int difficulty = 1;
+    int difficulty = 1;  ///< which of the five
     int turn = 0;  ///< 2, 5: 1 to 7: transposed if its bit 4 is set, then columns reversed if 1, rows if 2
     int edge = 0;  ///< 3: 0 bottom, 1 top, 2 right, 3 left
     std::uint8_t fill = 1;                           ///< 4: the colour
     std::array<std::uint8_t, colours> recoloured{};  ///< what each colour becomes; 0 stays 0
 };
 
-inline constexpr int difficulties = 5;
+inline constexpr int difficulties = 5;  ///< of generated puzzles
 /// "recolour", "turn", "fall", "fill", "largest".
 const char* rule_name(int difficulty);
 

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The estimator of pass@k.
+/// The estimator of pass at k.
 
 namespace spectra::tasks {
 

@@ -106,6 +106,7 @@ public:
     /// Where the blocks begin. Where the cycles update a latent state z ← norm(blocks(z + added)), the sum is the
     /// state before them.
     struct Start {
+        /// From a state alone, or with what is added.
         Start(torch::Tensor before, torch::Tensor injected = {})  // NOLINT(google-explicit-constructor)
             : state(std::move(before)), added(std::move(injected)) {}
         torch::Tensor state;  ///< before the first block, (B, T, C)
