@@ -43,8 +43,7 @@ void add_options(CLI::App& app, FigureRequest& r) {
     std::vector<std::string> names;
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
     app.add_option("NAME", r.name, fmt::format("{}, or all", fmt::join(names, ", ")))->type_name("[NAME]");
-    app.add_option("FILES", r.files, "training, synergy, rank: files that spectra train wrote")
-        ->type_name("[FILE.h5…]");
+    app.add_option("FILES", r.files, "training, synergy, rank: files of spectra train")->type_name("[FILE.h5…]");
 
     constexpr const char* own = "the figure's own";
     // Records that an option was given: not every figure uses every option.

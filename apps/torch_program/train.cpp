@@ -4,6 +4,7 @@
 #include "console/progress.hpp"
 #include "console/terminal.hpp"
 #include "exit_status.hpp"
+#include "parallel/launch.hpp"
 #include "torch_program/torch_error.hpp"
 #include "train/train_models.hpp"
 
@@ -21,6 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 int train_models(const study::TrainRequest& r, const study::Invocation& invocation) {
+    parallel::heed_torchrun();
     catch_interrupts(was_interrupted);
     std::vector<train::TrainingReport> reports;
     auto objects = Json::array();
@@ -32,6 +34,7 @@ int train_models(const study::TrainRequest& r, const study::Invocation& invocati
             print_error(model.no_figure);
             status = not_finished;
         }
+        if (!r.stop_after && !model.report.result.finished) status = was_interrupted;
         objects.push_back(train::training_json(model.report));
         objects.back()["files"] = model.files;
         if (!r.json && !r.quiet)
@@ -44,9 +47,7 @@ int train_models(const study::TrainRequest& r, const study::Invocation& invocati
         print_json(r.seeds.size() <= 1 && !objects.empty() ? objects.front() : Json{{"runs", objects}});
     else if (reports.size() > 1 && !interrupted() && !r.quiet)
         print(train::seeds_line(reports));
-    // By a signal to this process or, where several train together, to another.
-    const bool cut_short = !r.stop_after && !reports.empty() && !reports.back().result.finished;
-    return interrupted() || cut_short ? static_cast<int>(was_interrupted) : status;
+    return interrupted() ? static_cast<int>(was_interrupted) : status;
 }
 
 }  // namespace

@@ -25,16 +25,21 @@ std::optional<int> number(const char* variable) {
 
 struct Launcher {
     const char *rank, *size, *local_rank;
-    const char* also;  ///< must be set too
 };
-// torchrun, which may itself be started by the others; Open MPI's mpirun; MPICH's and Intel's; srun (a batch script
-// itself is a step of one task).
+// Open MPI's mpirun; MPICH's and Intel's; srun (a batch script itself is a step of one task).
 constexpr std::array launchers = {
-    Launcher{"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR"},
-    Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", nullptr},
-    Launcher{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", nullptr},
-    Launcher{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", nullptr},
+    Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    Launcher{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
+    Launcher{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"},
 };
+constexpr Launcher torchrun{"RANK", "WORLD_SIZE", "LOCAL_RANK"};
+bool torchrun_counts = false;
+
+std::optional<Launch> launch_by(const Launcher& launcher) {
+    const auto own = number(launcher.rank), all = number(launcher.size);
+    if (!own || !all || *all < 2) return {};
+    return Launch{*own, *all, number(launcher.local_rank).value_or(0)};
+}
 
 std::string tasks(int count) {
     return std::to_string(count) + " tasks were started";
@@ -43,12 +48,16 @@ std::string tasks(int count) {
 }  // namespace
 
 Launch launch() {
-    for (const auto& [rank, size, local_rank, also] : launchers) {
-        if (also != nullptr && std::getenv(also) == nullptr) continue;
-        const auto own = number(rank), all = number(size);
-        if (own && all && *all > 1) return {*own, *all, number(local_rank).value_or(0)};
-    }
+    // It may itself have been started by one of the others.
+    if (torchrun_counts && std::getenv("MASTER_ADDR") != nullptr)
+        if (const auto found = launch_by(torchrun)) return *found;
+    for (const auto& launcher : launchers)
+        if (const auto found = launch_by(launcher)) return *found;
     return {};
+}
+
+void heed_torchrun() {
+    torchrun_counts = true;
 }
 
 std::unique_ptr<Ranks> open_ranks() {

@@ -49,6 +49,20 @@ TEST_F(Launched, PointsAreSplitOverRanks) {
     }
 }
 
+// A training that torchrun has started may call the program for something else.
+TEST(LaunchedByTorchrun, IsAloneUnlessItTrains) {
+    const testing::TemporaryFolder folder;
+    testing::ProcessOptions options;
+    options.folder = folder.path();
+    options.environment = {
+        {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "1"}};
+    const auto result = testing::run_process(
+        {SPECTRA_BINARY, "--mixer", "identity", "--depth", "1", "--samples", "0", "--plot", "none", "--json"},
+        options);
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(json::parse(result.out)["network"]["mixer"], "identity");
+}
+
 TEST_F(Launched, PointsAndSamplesInOneRun) {
     const Words words{"--mixer",  "cayley", "--depth",   "3",  "--width", "6",
                       "--theory", "none",   "--samples", "20", "--omega", "1+0.1i,0.5+0.1i,2+0.1i",
