@@ -163,8 +163,9 @@ std::array<Tensor, 3> Block::projected(const Tensor& x, int64_t first) {
     const auto batch = x.size(0), steps = x.size(1), width = x.size(2);
     const auto qkv =
         c_attn_->forward(x).view({batch, steps, 3, heads_, width / heads_}).permute({2, 0, 3, 1, 4});
-    if (!rotary_) return {qkv[0], qkv[1], qkv[2]};
-    return {rotated(qkv[0], first), rotated(qkv[1], first), qkv[2]};
+    const auto parts = qkv.unbind(0);  // whose gradient is one copy, where that of three selections is nine
+    if (!rotary_) return {parts[0], parts[1], parts[2]};
+    return {rotated(parts[0], first), rotated(parts[1], first), parts[2]};
 }
 
 Connection::Branch Block::branch(int sublayer) {
