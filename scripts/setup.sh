@@ -9,7 +9,7 @@ train_packages=(libtorch-dev libgloo-dev)  # for the commands train, cost and va
 test_packages=("${train_packages[@]}" libgtest-dev libbenchmark-dev python3-h5py python3-torch
     python3-dev python3-numpy pybind11-dev groff-base libopenmpi-dev openmpi-bin doxygen faketime)
 full_packages=(clang clangd clang-tidy libomp-dev mmdebstrap buildah lintian dpkg-dev python3-pip python3-setuptools
-    python3-wheel chromium)  # for ./test --full
+    python3-wheel chromium slurm-wlm)  # for ./test --full
 
 # What these packages bring, for systems where they have other names: programs, and headers with
 # the places where they are known to live (relative to the compiler's own search path).
