@@ -1,3 +1,11 @@
+#if SPECTRA_NCCL
+// First: it uses the macros of Torch's log, which jacobian/torch.hpp takes away.
+#ifndef USE_C10D_NCCL
+#define USE_C10D_NCCL
+#endif
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#endif
+
 #include "train/data_parallel.hpp"
 
 #include "parallel/launch.hpp"
@@ -12,8 +20,10 @@
 #ifndef USE_C10D_GLOO
 #define USE_C10D_GLOO
 #endif
-#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#endif
+#if SPECTRA_GLOO || SPECTRA_NCCL
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <unistd.h>
@@ -35,7 +45,7 @@ torch::Device DataParallel::own_gpu() {
     return {torch::kCUDA, static_cast<c10::DeviceIndex>(parallel::launch().local_rank % std::max(count, 1))};
 }
 
-#if SPECTRA_GLOO
+#if SPECTRA_GLOO || SPECTRA_NCCL
 
 namespace {
 
@@ -104,30 +114,27 @@ Place place_of_mpi() {
     }
 }
 
-class Gloo : public DataParallel {
+/// Sums and broadcasts by a process group of Torch, which works on `device`.
+template <class Engine>
+class Group : public DataParallel {
 public:
-    Gloo(const parallel::Launch& launch, Place place) : launch_(launch), place_(std::move(place)) {
-        auto options = c10d::ProcessGroupGloo::Options::create();
-        options->devices.push_back(place_.one_machine
-                                       ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
-                                       : c10d::ProcessGroupGloo::createDefaultDevice());
-        group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(place_.store, launch.rank, launch.size, options);
-    }
+    Group(const parallel::Launch& launch, Place place, c10::intrusive_ptr<Engine> group, torch::Device device)
+        : launch_(launch), place_(std::move(place)), group_(std::move(group)), device_(device) {}
 
     int rank() const override { return launch_.rank; }
     int size() const override { return launch_.size; }
 
     void sum(torch::Tensor& tensor) override {
-        on_host(tensor, [&](std::vector<torch::Tensor>& whole) { group_->allreduce(whole)->wait(); });
+        there(tensor, [&](std::vector<torch::Tensor>& whole) { group_->allreduce(whole)->wait(); });
     }
     void broadcast(torch::Tensor& tensor) override {
-        on_host(tensor, [&](std::vector<torch::Tensor>& whole) { group_->broadcast(whole)->wait(); });
+        there(tensor, [&](std::vector<torch::Tensor>& whole) { group_->broadcast(whole)->wait(); });
     }
 
 private:
     template <class Call>
-    void on_host(torch::Tensor& tensor, const Call& call) {
-        std::vector<torch::Tensor> whole{tensor.cpu().contiguous()};
+    void there(torch::Tensor& tensor, const Call& call) {
+        std::vector<torch::Tensor> whole{tensor.to(device_).contiguous()};
         try {
             call(whole);
         } catch (const std::exception&) {
@@ -139,17 +146,62 @@ private:
 
     parallel::Launch launch_;
     Place place_;  ///< the first process serves it as long as others may read
-    c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
+    c10::intrusive_ptr<Engine> group_;
+    torch::Device device_;
 };
+
+#if SPECTRA_GLOO
+std::unique_ptr<DataParallel> by_gloo(const parallel::Launch& launch, Place place) {
+    auto options = c10d::ProcessGroupGloo::Options::create();
+    options->devices.push_back(place.one_machine
+                                   ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
+                                   : c10d::ProcessGroupGloo::createDefaultDevice());
+    auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(place.store, launch.rank, launch.size, options);
+    return std::make_unique<Group<c10d::ProcessGroupGloo>>(launch, std::move(place), std::move(group),
+                                                           torch::kCPU);
+}
+#endif
+
+#if SPECTRA_NCCL
+std::unique_ptr<DataParallel> by_nccl(const parallel::Launch& launch, Place place) {
+    // A lost process is reported to the one that waits for it, instead of ending all of them at once.
+    setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 0);
+    setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", 0);
+    // NCCL takes a GPU once on a machine. Where processes have to share one, it is told that they are on several.
+    if (place.one_machine && launch.size > static_cast<int>(torch::cuda::device_count()))
+        setenv("NCCL_HOSTID", fmt::format("spectra-{}", launch.rank).c_str(), 0);
+    auto group = c10::make_intrusive<c10d::ProcessGroupNCCL>(place.store, launch.rank, launch.size);
+    return std::make_unique<Group<c10d::ProcessGroupNCCL>>(launch, std::move(place), std::move(group),
+                                                           DataParallel::own_gpu());
+}
+#endif
+
+std::unique_ptr<DataParallel> connected(const parallel::Launch& launch, bool on_gpus) {
+    const auto place = [&] {
+        const char* const host = variable("MASTER_ADDR");
+        return host ? place_of_torchrun(launch, host) : place_of_mpi();
+    };
+#if SPECTRA_NCCL
+    if (on_gpus) return by_nccl(launch, place());
+#else
+    static_cast<void>(on_gpus);
+#endif
+#if SPECTRA_GLOO
+    return by_gloo(launch, place());
+#else
+    throw std::runtime_error(
+        "without GPUs that needs the headers of gloo (Debian: libgloo-dev), which were missing when "
+        "spectra was built");
+#endif
+}
 
 }  // namespace
 
-std::unique_ptr<DataParallel> DataParallel::open() {
+std::unique_ptr<DataParallel> DataParallel::open(bool on_gpus) {
     const auto launch = parallel::launch();
     if (launch.size < 2) return nullptr;
     try {
-        const char* const host = variable("MASTER_ADDR");
-        return std::make_unique<Gloo>(launch, host ? place_of_torchrun(launch, host) : place_of_mpi());
+        return connected(launch, on_gpus);
     } catch (const std::exception& error) {
         throw std::runtime_error(fmt::format("{} processes were started, but they cannot train together: {}",
                                              launch.size, error.what()));
@@ -158,7 +210,7 @@ std::unique_ptr<DataParallel> DataParallel::open() {
 
 #else
 
-std::unique_ptr<DataParallel> DataParallel::open() {
+std::unique_ptr<DataParallel> DataParallel::open(bool) {
     const auto launch = parallel::launch();
     if (launch.size < 2) return nullptr;
     throw std::runtime_error(fmt::format(

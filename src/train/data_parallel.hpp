@@ -16,13 +16,13 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// The processes that mpirun, srun or torchrun started, connected by the engine that Torch brings (c10d, with gloo). All of
-/// them must make the same calls in the same order. What a call returns is the same in all of them, to the bit.
+/// The processes that mpirun, srun or torchrun started, connected by the engine that Torch brings (c10d, with NCCL between
+/// GPUs and gloo otherwise). All of them must make the same calls in the same order. What a call returns is the same in all of them, to the bit.
 class DataParallel {
 public:
     /// Null if this process was started alone. Throws std::runtime_error if it was not and they cannot be connected: they
     /// would all write the same files.
-    static std::unique_ptr<DataParallel> open();
+    static std::unique_ptr<DataParallel> open(bool on_gpus);
 
     virtual ~DataParallel() = default;
     /// Of this process, from 0.

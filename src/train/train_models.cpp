@@ -222,8 +222,8 @@ ModelConfig model_config(const TrainRequest& r) {
 
 bool train_models(const TrainRequest& r, const Invocation& invocation, Observer& observer,
                   const std::function<void(TrainedRun&&)>& trained) {
-    const auto processes = DataParallel::open();
     auto options = train_options(r);
+    const auto processes = DataParallel::open(options.device.is_cuda());
     options.processes = processes.get();
     if (processes && options.device.is_cuda()) options.device = processes->own_gpu();
     use_threads(r.threads, options.device);

@@ -19,8 +19,8 @@
 #include "train/diagnostics.hpp"
 #include "train/make_learner.hpp"
 #include "train/model_description.hpp"
-#include "train/modules/recording.hpp"
-#include "train/step_graph.hpp"
+#include "train/modules/layer_norm.hpp"
+#include "train/recorded_step.hpp"
 
 namespace spectra::train {
 
@@ -282,13 +282,7 @@ private:
                       all.norm.item<double>()});
     }
 
-    /// Gradients of this process's part of a batch, or of the batch.
-    struct Gradients {
-        Tensor gradient;
-        double loss, norm;
-    };
-
-    /// Gives the optimiser the gradients of the batch; returns loss and norm.
+    /// Gives the optimiser the gradients of the batch, of which these may be this process's part; returns loss and norm.
     std::pair<double, double> taken(Gradients g) {
         if (options_.processes) {
             const torch::NoGradGuard no_grad;
@@ -305,6 +299,7 @@ private:
 
     /// The loss of a batch; its gradients are added to the parameters'.
     Tensor backward(const Batch& batch) {
+        const FastNorms fast(!options_.bfloat16);
         Tensor task, total;
         {
             const Autocast autocast(options_.bfloat16);
@@ -317,14 +312,6 @@ private:
         return task;
     }
 
-    /// What is launched for the gradients of a step, and where it reads and writes.
-    struct Recorded {
-        StepGraph graph;
-        Batch batch;
-        Tensor gradient;
-        Tensor summary;  ///< loss, norm of the gradient, 1 if something could not be computed without waiting
-    };
-
     /// After a few steps launched one by one, which prepare the libraries that they use.
     bool recording_is_due(const Batch& batch) const {
         return options_.record && step_ - first_step_ == 3 && options_.steps - step_ >= 20 &&
@@ -332,34 +319,19 @@ private:
     }
 
     void record(const Batch& batch) {
-        auto recorded = std::make_unique<Recorded>();
-        recorded->batch = {batch.x.clone(), batch.y.clone()};
-        if (batch.least_steps.defined()) recorded->batch.least_steps = batch.least_steps.clone();
         optimiser_->zero_grad();
-        const bool done = recorded->graph.record([&] {
-            const Recording recording;
-            const auto loss = backward(recorded->batch);
-            const auto all = optimiser_->gathered();
-            const auto number = [](const Tensor& t) { return t.to(torch::kDouble).reshape({}); };
-            recorded->gradient = all.gradient;
-            recorded->summary =
-                torch::stack({number(loss), number(all.norm), number(recording.failed(batch.x.device()))});
+        recorded_ = RecordedStep::record(batch, [&](const Batch& read) {
+            const auto loss = backward(read);
+            return std::pair(loss, optimiser_->gathered());
         });
-        if (done) recorded_ = std::move(recorded);
     }
 
     /// By what was recorded; nothing where that cannot be done.
     std::optional<Gradients> replay(const Batch& batch) {
-        if (!recorded_ || !batch.x.sizes().equals(recorded_->batch.x.sizes())) return {};
-        recorded_->batch.x.copy_(batch.x);
-        recorded_->batch.y.copy_(batch.y);
-        if (batch.least_steps.defined()) recorded_->batch.least_steps.copy_(batch.least_steps);
-        recorded_->graph.replay();
-        const auto summary = recorded_->summary.cpu();
-        const auto* const numbers = summary.data_ptr<double>();
-        if (numbers[2] != 0) return {};
-        ++replayed_;
-        return Gradients{recorded_->gradient, numbers[0], numbers[1]};
+        if (!recorded_) return {};
+        auto replayed = recorded_->replay(batch);
+        if (replayed) ++replayed_;
+        return replayed;
     }
 
     void check(double loss, double norm, const Batch& batch) {
@@ -551,7 +523,7 @@ private:
     Batches batches_;
     std::unique_ptr<Learner> learner_;
     std::unique_ptr<Optimiser> optimiser_;
-    std::unique_ptr<Recorded> recorded_;
+    std::unique_ptr<RecordedStep> recorded_;
     int64_t replayed_ = 0;  ///< steps
     Batch validation_;
     int64_t step_ = 0, first_step_ = 0;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "train/models/recompute.hpp"
+#include "train/modules/layer_norm.hpp"
 
 namespace spectra::train {
 
@@ -15,10 +16,6 @@ using torch::Tensor;
 namespace nn = torch::nn;
 
 namespace {
-
-Tensor layer_norm(const Tensor& x, const Tensor& weight) {
-    return torch::layer_norm(x, weight.sizes(), weight);
-}
 
 /// The largest number of heads up to `wanted` that divides the width.
 int64_t fitting_heads(int64_t width, int64_t wanted) {
@@ -160,12 +157,14 @@ Block::Block(const ModelConfig& config, int64_t layer) : rotary_(config.rotary),
 }
 
 std::array<Tensor, 3> Block::projected(const Tensor& x, int64_t first) {
-    const auto batch = x.size(0), steps = x.size(1), width = x.size(2);
-    const auto qkv =
-        c_attn_->forward(x).view({batch, steps, 3, heads_, width / heads_}).permute({2, 0, 3, 1, 4});
-    const auto parts = qkv.unbind(0);  // whose gradient is one copy, where that of three selections is nine
-    if (!rotary_) return {parts[0], parts[1], parts[2]};
-    return {rotated(parts[0], first), rotated(parts[1], first), parts[2]};
+    // Parts of the last axis, whose gradient is one copy.
+    const auto parts = c_attn_->forward(x).chunk(3, -1);
+    const auto by_head = [&](const Tensor& part) {
+        return part.view({x.size(0), x.size(1), heads_, x.size(2) / heads_}).transpose(1, 2);
+    };
+    const auto q = by_head(parts[0]), k = by_head(parts[1]), v = by_head(parts[2]);
+    if (!rotary_) return {q, k, v};
+    return {rotated(q, first), rotated(k, first), v};
 }
 
 Connection::Branch Block::branch(int sublayer) {

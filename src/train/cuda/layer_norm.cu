@@ -1,0 +1,168 @@
+// A warp takes a row: it reads it once, and sums by shuffles. In a step of the matched gpt (rows of 128) the 19 norms and
+// their gradients cost a third of what they do with Torch's kernels.
+
+#include "train/cuda/layer_norm.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace spectra::train::cuda {
+namespace {
+
+constexpr int lanes = 32, warps = 8;
+constexpr unsigned all_lanes = 0xffffffffU;
+
+__device__ float sum_of_lanes(float value) {
+    for (int offset = lanes / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(all_lanes, value, offset);
+    return value;
+}
+
+__device__ float sum(float4 a) {
+    return (a.x + a.y) + (a.z + a.w);
+}
+__device__ float4 operator*(float4 a, float4 b) {
+    return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w};
+}
+__device__ float4 operator*(float a, float4 b) {
+    return {a * b.x, a * b.y, a * b.z, a * b.w};
+}
+__device__ float4 operator-(float4 a, float b) {
+    return {a.x - b, a.y - b, a.z - b, a.w - b};
+}
+__device__ float4 operator-(float4 a, float4 b) {
+    return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w};
+}
+__device__ float4 operator+(float4 a, float4 b) {
+    return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
+}
+
+/// Number `lane` of every 32 quadruples of a row.
+template <int quads>
+struct Row {
+    float4 part[quads];
+
+    __device__ void read(const float* row, int lane) {
+        const auto* const from = reinterpret_cast<const float4*>(row);
+        for (int k = 0; k < quads; ++k) part[k] = from[lane + k * lanes];
+    }
+    __device__ void write(float* row, int lane) const {
+        auto* const to = reinterpret_cast<float4*>(row);
+        for (int k = 0; k < quads; ++k) to[lane + k * lanes] = part[k];
+    }
+};
+
+template <int quads>
+__global__ void __launch_bounds__(lanes* warps)
+    norm(const float* x, const float* weight, float* y, float* means, float* scales, std::int64_t rows,
+         float epsilon) {
+    constexpr int width = 4 * lanes * quads;
+    const int lane = threadIdx.x % lanes;
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.x / lanes;
+    if (row >= rows) return;
+    Row<quads> values, gains;
+    values.read(x + row * width, lane);
+    gains.read(weight, lane);
+    float total = 0;
+    for (int k = 0; k < quads; ++k) total += sum(values.part[k]);
+    const float mean = sum_of_lanes(total) / width;
+    total = 0;
+    for (int k = 0; k < quads; ++k) {
+        values.part[k] = values.part[k] - mean;
+        total += sum(values.part[k] * values.part[k]);
+    }
+    const float scale = rsqrtf(sum_of_lanes(total) / width + epsilon);
+    for (int k = 0; k < quads; ++k) values.part[k] = scale * (gains.part[k] * values.part[k]);
+    values.write(y + row * width, lane);
+    if (lane == 0) {
+        means[row] = mean;
+        scales[row] = scale;
+    }
+}
+
+template <int quads>
+__global__ void __launch_bounds__(lanes* warps)
+    norm_slope(const float* g, const float* x, const float* weight, const float* means, const float* scales,
+               float* slope, float* slope_parts, std::int64_t rows) {
+    constexpr int width = 4 * lanes * quads;
+    __shared__ float4 parts[warps][lanes * quads];
+    const int lane = threadIdx.x % lanes, warp = threadIdx.x / lanes;
+    Row<quads> gains, weight_slope;
+    gains.read(weight, lane);
+    for (int k = 0; k < quads; ++k) weight_slope.part[k] = {0, 0, 0, 0};
+    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * warps + warp; row < rows;
+         row += static_cast<std::int64_t>(gridDim.x) * warps) {
+        Row<quads> values, slopes;
+        values.read(x + row * width, lane);
+        slopes.read(g + row * width, lane);
+        const float mean = means[row], scale = scales[row];
+        float total = 0, along = 0;
+        for (int k = 0; k < quads; ++k) {
+            values.part[k] = scale * (values.part[k] - mean);
+            weight_slope.part[k] = weight_slope.part[k] + slopes.part[k] * values.part[k];
+            slopes.part[k] = gains.part[k] * slopes.part[k];
+            total += sum(slopes.part[k]);
+            along += sum(slopes.part[k] * values.part[k]);
+        }
+        const float mean_slope = sum_of_lanes(total) / width, mean_along = sum_of_lanes(along) / width;
+        for (int k = 0; k < quads; ++k)
+            slopes.part[k] = scale * (slopes.part[k] - mean_slope - mean_along * values.part[k]);
+        slopes.write(slope + row * width, lane);
+    }
+    for (int k = 0; k < quads; ++k) parts[warp][lane + k * lanes] = weight_slope.part[k];
+    __syncthreads();
+    auto* const to = reinterpret_cast<float4*>(slope_parts + static_cast<std::int64_t>(blockIdx.x) * width);
+    for (int column = threadIdx.x; column < lanes * quads; column += lanes * warps) {
+        float4 total = parts[0][column];
+        for (int other = 1; other < warps; ++other) total = total + parts[other][column];
+        to[column] = total;
+    }
+}
+
+/// Calls f with the number of quadruples of a thread as a constant.
+template <class F>
+void with_quads(std::int64_t width, const F& f) {
+    switch (width / (4 * lanes)) {
+        case 1:
+            return f(std::integral_constant<int, 1>());
+        case 2:
+            return f(std::integral_constant<int, 2>());
+        case 3:
+            return f(std::integral_constant<int, 3>());
+        case 4:
+            return f(std::integral_constant<int, 4>());
+        case 5:
+            return f(std::integral_constant<int, 5>());
+        case 6:
+            return f(std::integral_constant<int, 6>());
+        case 7:
+            return f(std::integral_constant<int, 7>());
+        default:
+            return f(std::integral_constant<int, 8>());
+    }
+}
+
+}  // namespace
+
+void layer_norm(const float* x, const float* weight, float* y, float* mean, float* scale, std::int64_t rows,
+                std::int64_t width, float epsilon, CUstream_st* stream) {
+    if (rows == 0) return;
+    with_quads(width, [&](auto quads) {
+        norm<quads()><<<static_cast<unsigned>((rows + warps - 1) / warps), lanes * warps, 0, stream>>>(
+            x, weight, y, mean, scale, rows, epsilon);
+    });
+}
+
+int layer_norm_parts(std::int64_t rows) {
+    return static_cast<int>(std::clamp<std::int64_t>(rows / (2 * warps), 1, 512));
+}
+
+void layer_norm_slope(const float* g, const float* x, const float* weight, const float* mean,
+                      const float* scale, float* slope, float* slope_parts, std::int64_t rows,
+                      std::int64_t width, CUstream_st* stream) {
+    with_quads(width, [&](auto quads) {
+        norm_slope<quads()><<<static_cast<unsigned>(layer_norm_parts(rows)), lanes * warps, 0, stream>>>(
+            g, x, weight, mean, scale, slope, slope_parts, rows);
+    });
+}
+
+}  // namespace spectra::train::cuda

@@ -1,0 +1,85 @@
+#include "train/modules/layer_norm.hpp"
+
+#if SPECTRA_TORCH_CUDA
+#include <c10/cuda/CUDAStream.h>
+
+#include "train/cuda/layer_norm.hpp"
+#endif
+
+namespace spectra::train {
+
+using torch::Tensor;
+
+namespace {
+
+constexpr double epsilon = 1e-5;
+
+}  // namespace
+
+#if SPECTRA_TORCH_CUDA
+
+namespace {
+
+int scopes = 0;
+
+bool is_plain(const Tensor& x) {
+    return x.is_cuda() && x.scalar_type() == torch::kFloat;
+}
+
+struct LayerNorm : torch::autograd::Function<LayerNorm> {
+    static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x, const Tensor& weight) {
+        const auto width = x.size(-1), rows = x.numel() / width;
+        const auto plain = x.contiguous();
+        auto y = torch::empty_like(plain), mean = torch::empty({rows}, x.options()),
+             scale = torch::empty({rows}, x.options());
+        cuda::layer_norm(plain.data_ptr<float>(), weight.data_ptr<float>(), y.data_ptr<float>(),
+                         mean.data_ptr<float>(), scale.data_ptr<float>(), rows, width,
+                         static_cast<float>(epsilon), c10::cuda::getCurrentCUDAStream());
+        context->save_for_backward({plain, weight, mean, scale});
+        return y;
+    }
+
+    static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
+                                                 const torch::autograd::tensor_list& slopes) {
+        const auto saved = context->get_saved_variables();
+        const auto &x = saved[0], &weight = saved[1];
+        const auto width = x.size(-1), rows = x.numel() / width;
+        const auto g = slopes[0].contiguous();
+        auto slope = torch::empty_like(x),
+             parts = torch::empty({cuda::layer_norm_parts(rows), width}, x.options());
+        cuda::layer_norm_slope(g.data_ptr<float>(), x.data_ptr<float>(), weight.data_ptr<float>(),
+                               saved[2].data_ptr<float>(), saved[3].data_ptr<float>(),
+                               slope.data_ptr<float>(), parts.data_ptr<float>(), rows, width,
+                               c10::cuda::getCurrentCUDAStream());
+        return {slope, parts.sum(0)};
+    }
+};
+
+}  // namespace
+
+FastNorms::FastNorms(bool on) : on_(on) {
+    scopes += on_ ? 1 : 0;
+}
+
+FastNorms::~FastNorms() {
+    scopes -= on_ ? 1 : 0;
+}
+
+Tensor layer_norm(const Tensor& x, const Tensor& weight) {
+    if (scopes > 0 && is_plain(x) && is_plain(weight) && cuda::layer_norm_fits(weight.numel()))
+        return LayerNorm::apply(x, weight);
+    return torch::layer_norm(x, weight.sizes(), weight, {}, epsilon);
+}
+
+#else
+
+FastNorms::FastNorms(bool on) : on_(on) {}
+FastNorms::~FastNorms() = default;
+
+Tensor layer_norm(const Tensor& x, const Tensor& weight) {
+    return torch::layer_norm(x, weight.sizes(), weight, {}, epsilon);
+}
+
+#endif
+
+}  // namespace spectra::train

@@ -1,0 +1,62 @@
+#include "train/modules/layer_norm.hpp"
+
+#include <gtest/gtest.h>
+
+namespace spectra::train {
+namespace {
+
+using torch::Tensor;
+
+struct Result {
+    Tensor y, x_slope, weight_slope;
+};
+
+template <class F>
+Result with_gradients(const F& f, const Tensor& x, const Tensor& weight, const Tensor& g) {
+    auto a = x.clone().requires_grad_(), w = weight.clone().requires_grad_();
+    const auto y = f(a, w);
+    y.backward(g);
+    return {y.detach(), a.grad(), w.grad()};
+}
+
+void expect_near(const Tensor& a, const Tensor& b, double tolerance) {
+    ASSERT_TRUE(a.defined());
+    const auto error = (a.cpu().to(torch::kDouble) - b).abs().max().item<double>();
+    EXPECT_LT(error, tolerance * b.abs().max().item<double>());
+}
+
+/// As in a step, in float on the device, against the formula in double.
+void expect_plain_formula(torch::Device device, int64_t rows, int64_t width) {
+    SCOPED_TRACE(std::to_string(rows) + " rows of " + std::to_string(width));
+    torch::manual_seed(1);
+    const auto x = 3 * torch::randn({1, rows, width}, torch::kDouble) + 10,
+               weight = torch::randn({width}, torch::kDouble);
+    const auto g = torch::randn({1, rows, width}, torch::kDouble);
+    const auto there = [&](const Tensor& t) { return t.to(device, torch::kFloat); };
+    const auto plain_norm = [](const Tensor& a, const Tensor& w) {
+        const auto centred = a - a.mean(-1, true);
+        return w * centred / torch::sqrt((centred * centred).mean(-1, true) + 1e-5);
+    };
+    const auto expected = with_gradients(plain_norm, x, weight, g);
+    Result found;
+    {
+        const FastNorms fast(true);
+        found = with_gradients(layer_norm, there(x), there(weight), there(g));
+    }
+    expect_near(found.y, expected.y, 1e-5);
+    expect_near(found.x_slope, expected.x_slope, 1e-5);
+    expect_near(found.weight_slope, expected.weight_slope, 1e-5);
+}
+
+TEST(LayerNorm, IsItsFormula) {
+    for (const int64_t width : {12, 128}) expect_plain_formula(torch::kCPU, 9, width);
+}
+
+TEST(LayerNormOnCuda, IsItsFormula) {
+    if (!torch::cuda::is_available()) GTEST_SKIP() << "Torch finds no GPU";
+    for (const int64_t width : {12, 128, 256, 384, 512, 640, 768, 896, 1024, 1152})
+        for (const int64_t rows : {1, 7, 8, 1000, 16320}) expect_plain_formula(torch::kCUDA, rows, width);
+}
+
+}  // namespace
+}  // namespace spectra::train
