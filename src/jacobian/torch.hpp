@@ -10,6 +10,12 @@
 #endif
 
 #include <torch/torch.h>
+#if SPECTRA_NCCL  // of train/data_parallel.cpp alone: this header logs by the macro that goes below
+#ifndef USE_C10D_NCCL
+#define USE_C10D_NCCL
+#endif
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#endif
 
 #undef CHECK
 #undef LOG

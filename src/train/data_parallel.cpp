@@ -1,11 +1,3 @@
-#if SPECTRA_NCCL
-// First: it uses the macros of Torch's log, which jacobian/torch.hpp takes away.
-#ifndef USE_C10D_NCCL
-#define USE_C10D_NCCL
-#endif
-#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
-#endif
-
 #include "train/data_parallel.hpp"
 
 #include "parallel/launch.hpp"

@@ -3,7 +3,7 @@
 #if SPECTRA_TORCH_CUDA
 #include <c10/cuda/CUDAStream.h>
 
-#include "train/cuda/layer_norm.hpp"
+#include "train/modules/layer_norm_kernels.hpp"
 #endif
 
 namespace spectra::train {

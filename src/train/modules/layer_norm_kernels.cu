@@ -1,7 +1,7 @@
 // A warp takes a row: it reads it once, and sums by shuffles. In a step of the matched gpt (rows of 128) the 19 norms and
 // their gradients cost a third of what they do with Torch's kernels.
 
-#include "train/cuda/layer_norm.hpp"
+#include "train/modules/layer_norm_kernels.hpp"
 
 #include <algorithm>
 #include <type_traits>
