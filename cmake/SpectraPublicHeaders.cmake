@@ -114,6 +114,8 @@ set(SPECTRA_PUBLIC_HEADERS
 # Those of the component train, which need Torch: installed where it was found.
 set(SPECTRA_PUBLIC_TORCH_HEADERS
     linalg/golub_kahan.hpp
+    linalg/singular_triplets.hpp
+    validation/sequence_alignment.hpp
     jacobian/jacobian.hpp
     jacobian/jacobian_law.hpp
     jacobian/script_module.hpp

@@ -60,22 +60,10 @@ std::vector<layouts::Stack> stacks_of(const ValidateRequest& r, const TensorFile
 
 /// How many triplets of every branch explain what was measured.
 void add_alignment(const ValidateRequest& r, Validation& v, Observer& observer) {
-    if (!r.alignment || v.measurements.empty() || v.measurements.front().branches.empty()) return;
-    validation::AlignmentOptions options;
-    options.explain = r.explain.value_or(options.explain);
-    options.rank = r.aligned;
-    options.stored = r.triplets;
-    options.seed = r.seed;
-    options.threads = r.threads.value_or(0);
-    int shown = -1;
-    options.before_rank = [&](int rank) {
-        throw_if_stopped(observer);
-        if (rank == shown) return;
-        shown = rank;
-        observer.stage(fmt::format("keeping {} triplets of every branch", rank));
-    };
+    if (!r.alignment.value_or(true) || v.measurements.empty() || v.measurements.front().branches.empty())
+        return;
     try {
-        v.alignment = validation::align(v.measurements, v.measured->law, options);
+        v.alignment = validation::align(v.measurements, v.measured->law, alignment_options(r, observer));
     } catch (const Stopped&) {  // what was measured stands
     }
 }
@@ -130,6 +118,25 @@ std::vector<TensorFile> open_files(const ValidateRequest& r, const Invocation& i
 }
 
 }  // namespace
+
+validation::AlignmentOptions alignment_options(const ValidateRequest& r, Observer& observer) {
+    validation::AlignmentOptions options;
+    options.explain = r.explain.value_or(options.explain);
+    options.rank = r.aligned;
+    options.stored = r.triplets;
+    options.seed = r.seed;
+    options.threads = r.threads.value_or(0);
+    options.device = r.device == "cpu"    ? montecarlo::Device::cpu
+                     : r.device == "cuda" ? montecarlo::Device::cuda
+                                          : montecarlo::Device::automatic;
+    options.before_rank = [&observer, shown = -1](int rank) mutable {
+        throw_if_stopped(observer);
+        if (rank == shown) return;
+        shown = rank;
+        observer.stage(fmt::format("keeping {} triplets of every branch", rank));
+    };
+    return options;
+}
 
 bool needs_a_model(const ValidateRequest& r) {
     if (r.list) return false;

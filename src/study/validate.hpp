@@ -27,6 +27,9 @@ bool needs_a_model(const ValidateRequest& request);
 /// std::invalid_argument for modules that touch files (weightfile::refuse_unsafe_script).
 std::vector<std::string> scripts_to_run(const ValidateRequest& request);
 
+/// How an alignment is searched for: stage by stage in the observer, until it stops the study.
+validation::AlignmentOptions alignment_options(const ValidateRequest& request, Observer& observer);
+
 /// What was found of all files.
 struct Validated {
     std::vector<validation::Validation> all;  ///< one per file, unless it was stopped

@@ -30,7 +30,9 @@ void check_conflicts(const ValidateRequest& r) {
         refuse("`at` zero cannot be combined with `input` or `inputs`: zero is one input");
     if (r.input && !r.shape.empty())
         refuse("`input` cannot be combined with `shape`: one gives what the other draws");
-    if (r.triplets > 0 && !r.alignment)
+    if (r.triplets > 0 && r.all_tokens)
+        refuse("`triplets` cannot be combined with `token` all: a model file holds one token's branches");
+    if (r.triplets > 0 && !r.alignment.value_or(true))
         refuse("`triplets` cannot be combined with `aligned` none: they are what is looked at");
     const auto& names = layouts::layout_names();
     if (r.layout && !r.layout->ends_with(".json") && std::find(names.begin(), names.end(), *r.layout) == names.end())

@@ -25,7 +25,7 @@ struct ValidateRequest {
     std::optional<std::string> at;  ///< zero or data
     std::optional<double> noise;  ///< total branch variance assumed for weight files
     std::optional<int> aligned;  ///< triplets of every branch to keep; none: the fewest that explain the measurement
-    bool alignment = true;       ///< whether to look for that
+    std::optional<bool> alignment;  ///< whether to look for that; none: yes of one token, no of all together
     int triplets = 0;            ///< of every branch, to be stored in the result file; 0: none
     std::optional<double> explain;  ///< W1 over the root mean square that counts as explained; none: 0.02
     std::optional<std::vector<validation::Requirement>> require;  ///< what must hold; none: the defaults

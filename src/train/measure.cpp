@@ -360,6 +360,43 @@ double defect_on_rows(const SequenceFunction& whole, const Tensor& start, int64_
     return (seen - torch::matmul(rows, product)).norm().item<double>() / seen.norm().item<double>();
 }
 
+/// A connection on whole sequences, split into what is kept and the branch.
+struct Split {
+    SequenceFunction kept, branch;
+};
+
+Split split_connection(Block& block, int sublayer, const Tensor& before) {
+    auto& connection = block.connection(sublayer);
+    const auto branch = block.branch(sublayer);
+    const SequenceFunction whole = [&connection, branch](const Tensor& x) {
+        return connection.forward(x, branch).state;
+    };
+    const torch::NoGradGuard no_grad;
+    const auto at = connection.mixing(before);
+    const bool mixes = connection.mixer() != nullptr && at.matrix.defined();
+    const SequenceFunction skip = [matrix = at.matrix, mixes](const Tensor& x) {
+        return mixes ? apply_mixer(matrix, x) : x;
+    };
+    const auto streams = stream_count(connection), width = before.size(2) / streams;
+    if (connection.mixer() == nullptr || !at.pre.defined() || connection.branch_width() != width)
+        return {skip, [whole, skip](const Tensor& x) { return whole(x) - skip(x); }};
+
+    const SequenceFunction routed = [&connection, branch, before, at, streams, width](const Tensor& x) {
+        const auto state = x.view({x.size(0), x.size(1), streams, width});
+        const auto read = (at.pre.unsqueeze(-1) * state).sum(2);
+        Tensor given;  // with what the connection puts between norm and core
+        connection.forward(before.expand(x.sizes()).contiguous(),
+                           {[&](const Tensor&) { return branch.norm(read); },
+                            [&](const Tensor& z) { return given = branch.core(z); }});
+        return (at.post.unsqueeze(-1) * given.unsqueeze(2)).reshape(x.sizes());
+    };
+    const auto elsewhere = connection.mixing(0.5 * before);
+    const bool fixed = (!mixes || torch::equal(at.matrix, elsewhere.matrix)) &&
+                       torch::equal(at.pre, elsewhere.pre) && torch::equal(at.post, elsewhere.post);
+    if (fixed) return {skip, routed};
+    return {[whole, routed](const Tensor& x) { return whole(x) - routed(x); }, routed};
+}
+
 }  // namespace
 
 layouts::Measurement measure(Transformer& model, const Tensor& input, const MeasureOptions& options) {
@@ -425,6 +462,48 @@ jacobian::JacobianLaw measure_sequence(Transformer& model, const Tensor& input, 
     const auto from = start_of(model, input);
     return jacobian_law([&](const Tensor& states) { return last_state(model, states, from.added); },
                         from.state[0], options.jacobian);
+}
+
+validation::Sequence sequence_factors(Transformer& model, const Tensor& input,
+                                      const MeasureOptions& options) {
+    if (model.config().post_norm)
+        throw std::invalid_argument(
+            "norms after the sums stand in the skip connections: there is no aligned prediction of a post-norm model");
+    struct Held {
+        Held(Transformer& m, bool wide) : widened(m, wide), fixed(m) {}
+        Widened widened;
+        WithoutParameters fixed;
+    };
+    validation::Sequence out;
+    out.model = std::make_shared<Held>(model, options.double_precision);
+    const auto from = start_of(model, input);
+    const auto& config = model.config();
+    out.width = static_cast<int>(config.channels / stream_count(model.blocks().front()->connection(0)));
+    // All of them keep their graphs.
+    auto how = static_cast<jacobian::JacobianOptions>(options.jacobian);
+    const auto count = static_cast<std::size_t>(4 * config.layers * config.cycles);
+    if (how.memory == 0)
+        how.memory = from.state.is_cuda() ? (std::size_t{1} << 33U) / count : std::size_t{1} << 24U;
+    const auto products = [&](const SequenceFunction& f, const Tensor& at) {
+        return std::make_shared<jacobian::JacobianOperator>(f, at[0], how);
+    };
+    auto before = from.state;
+    for (int64_t cycle = 0; cycle < config.cycles; ++cycle) {
+        if (cycle > 0 && from.added.defined())
+            out.factors.push_back(
+                {products([&model](const Tensor& x) { return model.normalised(x); }, before), nullptr, 0});
+        if (cycle > 0) before = model.next_cycle(before, from).detach();
+        for (std::size_t layer = 0; layer < model.blocks().size(); ++layer)
+            for (const int sublayer : {0, 1}) {
+                auto& block = *model.blocks()[layer];
+                const auto split = split_connection(block, sublayer, before);
+                out.factors.push_back({products(split.kept, before), products(split.branch, before),
+                                       2 * static_cast<int>(layer) + sublayer});
+                const torch::NoGradGuard no_grad;
+                before = block.connection(sublayer).forward(before, block.branch(sublayer)).state;
+            }
+    }
+    return out;
 }
 
 }  // namespace spectra::train

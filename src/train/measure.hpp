@@ -6,8 +6,9 @@
 #include <string>
 
 #include "jacobian/jacobian_law.hpp"
-#include "train/models/transformer.hpp"
 #include "layouts/measurement.hpp"
+#include "train/models/transformer.hpp"
+#include "validation/sequence_alignment.hpp"
 
 namespace spectra::train {
 
@@ -58,5 +59,13 @@ layouts::Measurement measure(Transformer& model, const torch::Tensor& input,
 /// first: N = T C.
 jacobian::JacobianLaw measure_sequence(Transformer& model, const torch::Tensor& input,
                              const MeasureOptions& options = {});
+
+/// The factors of that Jacobian, connection by connection, by their products. Of a connection x' = A x + post F(pre x) the
+/// branch is post F(pre ·) with pre and post as they are at this input, token by token; the mixers A and the derivatives of A,
+/// pre and post are kept. Where F reads all channels, and for plain residuals, ddl and mgt (A = I), the branch is all that is
+/// not A x. A norm between cycles is a factor without a branch. The model stays in double, if it is to be, for as long as the
+/// result exists: there may be one at a time.
+validation::Sequence sequence_factors(Transformer& model, const torch::Tensor& input,
+                                      const MeasureOptions& options = {});
 
 }  // namespace spectra::train

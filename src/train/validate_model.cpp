@@ -118,7 +118,19 @@ void measure_sequences(const study::ValidateRequest& r, Transformer& model, cons
     });
     const auto words =
         fmt::format("{}, {}, N = {}", inputs_words(laws.size(), what), token_words(r), laws.front().inputs);
+    const auto count = laws.size();
     add_laws(v, std::move(laws), words, options.double_precision);
+    if (!r.alignment.value_or(false)) return;
+    auto search = study::alignment_options(r, observer);
+    try {
+        v.alignment = validation::align_sequences(
+            count,
+            [&](std::size_t k) {
+                return sequence_factors(model, inputs.narrow(0, static_cast<int64_t>(k), 1), options);
+            },
+            v.measured->law, search);
+    } catch (const Stopped&) {  // what was measured stands
+    }
 }
 
 void measure_checkpoint(const study::ValidateRequest& r, const weightfile::TensorFile& file, Validation& v,

@@ -50,40 +50,23 @@ double by_chance(const std::vector<std::vector<double>>& log_values, int draws, 
     return mean + 2 * std::sqrt(std::max(0.0, squares / draws - mean * mean));
 }
 
-/// `chance` receives by_chance() of it.
+/// `chance` as in prediction_of_draws().
 AlignedPrediction drawn(const std::vector<layouts::Measurement>& measurements, int rank, const Spectrum& measured,
                         const AlignmentOptions& options, double& chance) {
-    AlignedPrediction out;
-    out.rank = rank;
-    out.draws = std::max(least_draws, draws_in_all / static_cast<int>(measurements.size()));
-    std::vector<Spectrum> laws, halves[2];
-    std::vector<std::vector<double>> all_values;
+    int draws = std::max(least_draws, draws_in_all / static_cast<int>(measurements.size()));
+    std::vector<std::vector<double>> log_values;
     for (const auto& m : measurements) {
         const Network network = aligned_network(m, rank);
-        if (noiseless(network)) out.draws = 1;
+        if (noiseless(network)) draws = 1;
         montecarlo::Options draw;
-        draw.samples = out.draws;
+        draw.samples = draws;
         draw.seed = options.seed;
         draw.threads = options.threads;
-        draw.device = montecarlo::Device::cpu;
+        draw.device = options.device;
         draw.keep = montecarlo::Keep::values;
-        const auto simulation = montecarlo::simulate(network, draw);
-        laws.push_back(simulation.law);
-        if (out.draws < 2) continue;
-        const auto& values = simulation.log_values;
-        const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-        halves[0].push_back(Spectrum::from_log_values({values.begin(), middle}));
-        halves[1].push_back(Spectrum::from_log_values({middle, values.end()}));
-        all_values.push_back(values);
+        log_values.push_back(montecarlo::simulate(network, draw).log_values);
     }
-    out.law = mixture(laws);
-    out.metrics = out.law.metrics();
-    const double unit = root_mean_square(measured);
-    out.distance = agreement(out.law, measured).wasserstein1 / unit;
-    chance = out.draws > 1 ? by_chance(all_values, out.draws, out.law, unit) : 0;
-    // Two halves differ by √2 of what each is off, and the whole is off by 1/√2 of that.
-    if (out.draws > 1) out.error = agreement(mixture(halves[0]), mixture(halves[1])).wasserstein1 / (2 * unit);
-    return out;
+    return prediction_of_draws(rank, log_values, draws, measured, chance);
 }
 
 bool shares_weights(const layouts::Measurement& m) {
@@ -138,6 +121,29 @@ Eigen::MatrixXd overlaps(const layouts::Measurement& m, int rank) {
 }
 
 }  // namespace
+
+AlignedPrediction prediction_of_draws(int rank, const std::vector<std::vector<double>>& log_values, int draws,
+                                      const Spectrum& measured, double& chance) {
+    AlignedPrediction out;
+    out.rank = rank;
+    out.draws = draws;
+    std::vector<Spectrum> laws, halves[2];
+    for (const auto& values : log_values) {
+        laws.push_back(Spectrum::from_log_values(values));
+        if (draws < 2) continue;
+        const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+        halves[0].push_back(Spectrum::from_log_values({values.begin(), middle}));
+        halves[1].push_back(Spectrum::from_log_values({middle, values.end()}));
+    }
+    out.law = mixture(laws);
+    out.metrics = out.law.metrics();
+    const double unit = root_mean_square(measured);
+    out.distance = agreement(out.law, measured).wasserstein1 / unit;
+    chance = draws > 1 ? by_chance(log_values, draws, out.law, unit) : 0;
+    // Two halves differ by √2 of what each is off, and the whole is off by 1/√2 of that.
+    if (draws > 1) out.error = agreement(mixture(halves[0]), mixture(halves[1])).wasserstein1 / (2 * unit);
+    return out;
+}
 
 Network aligned_network(const layouts::Measurement& m, int rank) {
     Network network;

@@ -114,6 +114,14 @@ TEST_F(ValidateProgram, WholeSequencesAndMistakes) {
     const auto object = json::parse(all.out);
     EXPECT_NE(object["measured_at"].get<std::string>().find("N = 1016"), std::string::npos) << all.out;
     EXPECT_TRUE(object["predicted"].is_null());
+    EXPECT_TRUE(
+        object["alignment"].is_null());  // takes longer than the measurement: only where it is asked for
+    const auto aligned = run({"validate", "run.ckpt", "--token", "all", "--inputs", "1", "--aligned", "2",
+                              "--plot", "none", "--threads", "1"});
+    ASSERT_TRUE(aligned.status == 0 || aligned.status == 1) << aligned.err;
+    EXPECT_NE(aligned.out.find("W1 over the root mean square by triplets kept: 0: "), std::string::npos)
+        << aligned.out;
+    EXPECT_EQ(run({"validate", "run.ckpt", "--token", "all", "--triplets", "2"}).status, 2);
     // One stream and no mixers: its branches are measured and kept as those of other models are.
     const auto one = run({"validate", "run.ckpt", "--token", "3", "--inputs", "1", "--aligned", "2", "--json", "--plot",
                           "none", "--threads", "1"});
