@@ -70,7 +70,7 @@ void add_measurement_options(CLI::App& app, ValidateRequest& r) {
                 "store the R largest triplets of every branch at the first input: spectra --model RESULT.h5 then repeats "
                 "the prediction without the model",
                 r.triplets, 0, 1 << 20);
-    add.choice("--device", "auto", "where models run and branches are drawn", r.device, {"auto", "cpu", "cuda"});
+    add.choice("--device", "auto", "where the model runs", r.device, {"auto", "cpu", "cuda"});
     add.choice("--precision", "f64", "precision of the model: f64 converts it, f32 leaves it as it is", r.precision,
                {"f64", "f32"});
     add("--seed", "N", "1", "random seed",
