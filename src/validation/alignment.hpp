@@ -5,6 +5,7 @@
 
 #include "dyson/law/outlier.hpp"
 #include "layouts/measurement.hpp"
+#include "montecarlo/run/simulation.hpp"
 #include "network/network.hpp"
 #include "spectrum/certificate.hpp"
 #include "spectrum/spectrum.hpp"
@@ -52,6 +53,12 @@ struct Alignment {
     const AlignedPrediction& best() const { return by_rank.back(); }
 };
 
+/// A prediction from draws of the rest: `log_values` has one row per input, of `draws` sets of ln s one after the other.
+/// `chance` receives what a single draw is off the law of all draws, over the measured root mean square: the mean and two
+/// standard deviations; 0 where there is only one.
+AlignedPrediction prediction_of_draws(int rank, const std::vector<std::vector<double>>& log_values, int draws,
+                                      const Spectrum& measured, double& chance);
+
 /// How align() searches.
 struct AlignmentOptions {
     double explain = 0.02;           ///< W1 over the root mean square
@@ -60,6 +67,7 @@ struct AlignmentOptions {
     bool theory = true;              ///< also solve the equation at the rank found
     std::uint64_t seed = 1;          ///< of the draws
     int threads = 0;                 ///< 0: all
+    montecarlo::Device device = montecarlo::Device::cpu;  ///< where the rest is drawn
     std::function<void(int rank)> before_rank = {};  ///< what it throws ends the search
 };
 
