@@ -7,7 +7,7 @@
 #include "montecarlo/cuda/product.cuh"
 #include "montecarlo/cuda/runtime.cuh"
 #include "montecarlo/cuda/sampling.cuh"
-#include "montecarlo/cuda/shared.hpp"
+#include "montecarlo/cuda/shared.cuh"
 #include "random/stream.hpp"
 
 #include <algorithm>
