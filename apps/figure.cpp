@@ -85,8 +85,8 @@ int figure(const study::FigureRequest& request, const study::Invocation& invocat
         print_json(Json{{"figures", std::move(figures)}});
     else if (request.name == "all" && request.files.empty() && !request.quiet)
         print(
-            "\ntraining is left out: it needs files that spectra train wrote, after the word all; so does synergy, by its "
-            "own name\n");
+            "\ntraining is left out: it needs files that spectra train wrote, after the word all; so do streams and synergy, by "
+            "their own names\n");
     return uncertified || undrawn ? not_finished : done;
 }
 

@@ -43,7 +43,7 @@ void add_options(CLI::App& app, FigureRequest& r) {
     std::vector<std::string> names;
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
     app.add_option("NAME", r.name, fmt::format("{}, or all", fmt::join(names, ", ")))->type_name("[NAME]");
-    app.add_option("FILES", r.files, "training, synergy, rank: files of spectra train")->type_name("[FILE.h5…]");
+    app.add_option("FILES", r.files, "results of spectra train or validate")->type_name("[FILE.h5…]");
 
     constexpr const char* own = "the figure's own";
     // Records that an option was given: not every figure uses every option.
@@ -73,9 +73,9 @@ void add_options(CLI::App& app, FigureRequest& r) {
             integer(r.width, 1, max_width));
     network("--noise", "C", own, "total variance of the branch, L·σ²",
             typed([&r](const auto& name, const auto& text) { r.noise = to_variances(name, text).front(); }));
-    network("--sinkhorn-iterations", "T", "to tolerance", "composite: sweeps of bistochastic mixers",
+    network("--sinkhorn-iterations", "T", "to tolerance", "composite, mixers …: sweeps (bistochastic)",
             integer(r.sinkhorn_iterations, 1, std::numeric_limits<int>::max()));
-    network("--logit-scale", "X", "1", "composite: logits of bistochastic and cayley mixers are N(0, X²)",
+    network("--logit-scale", "X", "1", "the same: logits of bistochastic and cayley mixers are N(0, X²)",
             typed([&r](const auto& name, const auto& text) { r.logit_scale = to_number(name, text); }));
     network("--seed", "N", "1", "seed of mixers and samples",
             typed([&r](const auto& name, const auto& text) { r.seed = to_seed(name, text); }));

@@ -6,6 +6,7 @@
 #include "mixers/cayley.hpp"
 #include "mixers/cayley_hybrid.hpp"
 #include "mixers/defects.hpp"
+#include "mixers/gate_regulariser.hpp"
 #include "mixers/gaussian.hpp"
 #include "mixers/householder.hpp"
 #include "mixers/sinkhorn.hpp"
@@ -61,23 +62,9 @@ Hybrid drawn_hybrid(std::uint32_t sample) {
     return {mixers::plane_rotation(u, v, 1), mixers::householder(mixers::unit_vector(n, random), 2)};
 }
 
-/// A regulariser of the gate, largest value 1 at ½, and its name.
-struct Regulariser {
-    const char* name;
-    std::function<double(double)> value;
-};
+using Regulariser = mixers::GateRegulariser;
 
-std::vector<Regulariser> regularisers() {
-    const auto entropy = [](double x) {
-        return x <= 0 || x >= 1 ? 0 : -(x * std::log2(x) + (1 - x) * std::log2(1 - x));
-    };
-    return {{"4γ(1 − γ)", [](double x) { return 4 * x * (1 - x); }},
-            {"16γ²(1 − γ)²", [](double x) { return 16 * x * x * (1 - x) * (1 - x); }},
-            {"sin πγ", [](double x) { return std::sin(std::numbers::pi * x); }},
-            {"entropy", entropy},
-            {"1 − (2γ − 1)⁴", [](double x) { return 1 - std::pow(2 * x - 1, 4); }}};
-}
-
+/// By differences: a second computation of its formula.
 double slope(const Regulariser& f, double at) {
     constexpr double h = 1e-6;
     return (f.value(at + h) - f.value(at - h)) / (2 * h);
@@ -288,7 +275,7 @@ Outcome approximate_isometry() {
 }
 
 Outcome gate_regulariser() {
-    const Regulariser f = regularisers().front();
+    const Regulariser& f = mixers::gate_regularisers.front();
     const double values = std::max({std::abs(f.value(0)), std::abs(f.value(1)), std::abs(f.value(0.5) - 1)});
     double slopes = 0;
     for (const double x : {0.1, 0.25, 0.5, 0.75})
@@ -303,20 +290,20 @@ Outcome gate_regulariser() {
 
 Outcome symmetric_regularisers() {
     double worst = 0;
-    for (const auto& f : regularisers()) worst = std::max(worst, std::abs(slope(f, 0.5)));
+    for (const auto& f : mixers::gate_regularisers) worst = std::max(worst, std::abs(slope(f, 0.5)));
     return {holds_if(worst < 1e-6),
             {vanishing("largest |f′(½)| of five symmetric regularisers", worst, 1e-6)}};
 }
 
 Outcome boundary_slopes() {
     Outcome out{Verdict::holds, {}};
-    const auto all = regularisers();
+    const auto& all = mixers::gate_regularisers;
     const double quadratic = slope_at_zero(all[0]);
     double steepest = 0;
     for (const auto& f : all) {
         const double found = slope_at_zero(f);
         steepest = std::max(steepest, found);
-        out.numbers.push_back({std::string("slope at 0 of ") + f.name,
+        out.numbers.push_back({std::string("slope at 0 of ") + f.formula,
                                found,
                                1e-3 * std::max(1.0, found),
                                &f == &all[0] ? std::optional<double>(4) : std::nullopt,

@@ -12,7 +12,7 @@ void fit_column(Figure& figure) {
     figure.width = column_width;
     figure.font_size = 6.5;
     figure.panel_height = std::min(figure.panel_height, 38.0);
-    if (!figure.shared_axes) figure.columns = 1;
+    if (!figure.shared_axes) figure.columns = figure.matrices ? std::min<std::size_t>(figure.columns, 2) : 1;
 }
 
 namespace {
@@ -24,14 +24,40 @@ std::array<double, 3> parts(const std::string& colour) {
     return out;
 }
 
+std::string joined(const std::array<double, 3>& parts) {
+    std::string out = "#";
+    for (const double part : parts)
+        out += fmt::format("{:02x}", static_cast<int>(std::lround(255 * std::clamp(part, 0.0, 1.0))));
+    return out;
+}
+
+/// From 0 to 1, as print shows it.
+double greyness(const std::string& colour) {
+    const auto [red, green, blue] = parts(colour);
+    return 0.299 * red + 0.587 * green + 0.114 * blue;
+}
+
 }  // namespace
+
+bool is_dark(const std::string& colour) {
+    return greyness(colour) < 0.48;
+}
+
+std::string colour_of(const ColourScale& scale, double value) {
+    const auto from = parts(scale.zero), to = parts(value < 0 ? scale.below : scale.above);
+    const double share = std::min(std::abs(value) / scale.limit, 1.0);
+    std::array<double, 3> mixed{};
+    for (std::size_t k = 0; k < 3; ++k) mixed[k] = std::lerp(from[k], to[k], share);
+    return joined(mixed);
+}
 
 void turn_grey(Figure& figure) {
     for (auto& panel : figure.panels) {
         for (auto& series : panel.series) {
-            const auto [red, green, blue] = parts(series.colour);
-            const int grey = static_cast<int>(255 * (0.299 * red + 0.587 * green + 0.114 * blue));
+            const int grey = static_cast<int>(255 * greyness(series.colour));
             series.colour = fmt::format("#{0:02x}{0:02x}{0:02x}", grey);
+            // From light to dark: two hues would be one grey.
+            series.scale = {series.scale.limit, "#ffffff", "#b4b4b4", "#202020"};
         }
     }
 }
@@ -47,12 +73,9 @@ std::string on_dark(const std::string& colour) {
     // The same hue and saturation: chroma is the saturation times 1 − |2 lightness − 1|.
     const double room = 1 - std::abs(2 * light - 1);
     const double scale = room > 0 ? (1 - std::abs(2 * turned - 1)) / room : 0;
-    std::string out = "#";
-    for (const double part : rgb)
-        out += fmt::format(
-            "{:02x}",
-            static_cast<int>(std::lround(255 * std::clamp(turned + scale * (part - light), 0.0, 1.0))));
-    return out;
+    std::array<double, 3> out{};
+    for (std::size_t k = 0; k < 3; ++k) out[k] = turned + scale * (rgb[k] - light);
+    return joined(out);
 }
 
 }  // namespace spectra::plot

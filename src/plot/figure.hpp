@@ -36,7 +36,19 @@ enum class Mark {
     impulses,      ///< from zero up to y at x
     points,        ///< a small disc at y over x
     band,          ///< between `lower` and y over x
+    cells,         ///< a square of side 1 about (x, y), coloured by `value`; NaN has no square
 };
+
+/// The colours of numbers from −limit to limit.
+struct ColourScale {
+    double limit = 1;               ///< of the magnitude
+    std::string below = "#b35806";  ///< of −limit
+    std::string zero = "#ffffff";   ///< of 0
+    std::string above = "#08519c";  ///< of limit
+};
+
+/// "#rrggbb" of a number, mixed from those of zero and of its end of the scale; beyond the limit that of the end.
+std::string colour_of(const ColourScale& scale, double value);
 
 /// Lines differ in dashes as well as in colour, for print in grey.
 enum class Dash { solid, dashed, dotted, dash_dotted };
@@ -52,6 +64,9 @@ struct Series {
     std::vector<double> y;           ///< places along the vertical axis
     std::vector<double> lower = {};  ///< of a band
     bool on_right = false;           ///< y is a place along the panel's second vertical axis
+    std::vector<double> value = {};  ///< of cells
+    std::vector<std::string> texts = {};  ///< in the cells, where there is room; none: empty
+    ColourScale scale = {};               ///< of cells; series with one label share it
 };
 
 /// Text at a position inside the panel, in the panel's coordinates. Text that is too long is broken into lines;
@@ -89,6 +104,8 @@ struct Figure {
     /// Ranges agree along rows and columns: ticks have labels at the outer panels only, and one label of an
     /// axis is for all.
     bool shared_axes = false;
+    /// Panels show matrices: as tall as wide, without axes.
+    bool matrices = false;
     double width = 120;        ///< mm
     double panel_height = 36;  ///< mm
     double font_size = 8.5;    ///< points: 6 where the figure is shrunk to the width of a column
@@ -100,7 +117,7 @@ inline constexpr double column_width = 85;
 /// Width in mm of a figure across the page.
 inline constexpr double page_width = 176;
 
-/// Makes a figure as wide as a column of a page: panels below each other, letters of 6.5 points.
+/// Makes a figure as wide as a column of a page: panels below each other (matrices in pairs), letters of 6.5 points.
 void fit_column(Figure& figure);
 
 /// Turns colours into the greys that print gives them.
@@ -109,6 +126,9 @@ void turn_grey(Figure& figure);
 /// The colour, "#rrggbb", that stands on a dark page for one on a white page: of the same hue. Greys and light tints change
 /// places from light to dark, white becoming the page; strong colours become light enough to read.
 std::string on_dark(const std::string& colour);
+
+/// Whether white letters on that colour are easier to read than black ones.
+bool is_dark(const std::string& colour);
 
 /// Writes the figure in the format of the extension: .png, .svg or .pdf. The file appears complete or not at
 /// all. Throws std::invalid_argument for another extension, std::runtime_error if drawing fails.

@@ -85,8 +85,30 @@ std::string tick_commands(const std::string& name, const std::vector<Tick>& tick
                               name, typeface, font, list);
 }
 
-std::string data_block(const Series& series) {
+/// The colours of cells as gnuplot's numbers, on a dark page too: the mixture of turned ends, because on_dark has no
+/// ramp.
+class CellColours {
+public:
+    CellColours(ColourScale scale, bool dark) : scale_(std::move(scale)) {
+        if (!dark) return;
+        for (auto* end : {&scale_.below, &scale_.zero, &scale_.above}) *end = on_dark(*end);
+    }
+
+    int operator()(double value) const { return std::stoi(colour_of(scale_, value).substr(1), nullptr, 16); }
+
+private:
+    ColourScale scale_;
+};
+
+std::string data_block(const Series& series, bool dark) {
     std::string rows;
+    if (series.mark == Mark::cells) {
+        const CellColours colours(series.scale, dark);
+        for (std::size_t k = 0; k < series.value.size(); ++k)
+            if (std::isfinite(series.value[k]))
+                rows += fmt::format("{:.9g} {:.9g} {}\n", series.x[k], series.y[k], colours(series.value[k]));
+        return rows;
+    }
     const auto row = [&](double x, double y) { rows += fmt::format("{:.9g} {:.9g}\n", x, y); };
     if (series.mark == Mark::filled_steps) {
         for (std::size_t k = 0; k < series.y.size(); ++k) {
@@ -145,6 +167,11 @@ std::string plot_element(const Series& series, std::size_t block) {
                 "$d{} using 1:2:3 with filledcurves fillstyle solid 1 noborder linecolor rgb {} "
                 "notitle",
                 block, literal(series.colour));
+        case Mark::cells:
+            return fmt::format(
+                "$d{} using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror fillstyle solid 1 border linecolor rgb "
+                "'#d0d0d0' linewidth 1 linecolor rgb variable notitle",
+                block);
         case Mark::filled_steps:
             break;
     }
@@ -158,9 +185,11 @@ std::string plot_element(const Series& series, std::size_t block) {
 /// Positions in mm as gnuplot's fractions of the figure.
 class Screen {
 public:
-    Screen(const Layout& layout, const Terminal& terminal) : layout_(layout), terminal_(terminal) {}
+    Screen(const Layout& layout, const Terminal& terminal, bool dark)
+        : layout_(layout), terminal_(terminal), dark_(dark) {}
 
     double font_per_point() const { return terminal_.font_per_point; }
+    bool dark() const { return dark_; }
     std::string at(double x, double y) const {
         return fmt::format("screen {:.5f}, screen {:.5f}", x / layout_.width, y / layout_.height);
     }
@@ -178,6 +207,7 @@ public:
         const Box& box = sample.box;
         const Series& series = *sample.series;
         const double middle = 0.5 * (box.bottom + box.top);
+        if (series.mark == Mark::cells) return colour_bar(box, series.scale);
         if (series.mark == Mark::filled_steps || series.mark == Mark::band)
             return fmt::format(
                 "set object rectangle from {} to {} fillstyle solid 1 {} fillcolor rgb {}\n",
@@ -195,8 +225,27 @@ public:
     }
 
 private:
+    /// The scale of cells, from −limit to limit.
+    std::string colour_bar(const Box& box, const ColourScale& scale) const {
+        constexpr int slices = 60;
+        const CellColours colours(scale, dark_);
+        std::string commands;
+        for (int k = 0; k < slices; ++k) {
+            const double from = static_cast<double>(k) / slices, to = static_cast<double>(k + 1) / slices;
+            commands += fmt::format(
+                "set object rectangle from {} to {} fillstyle solid 1 noborder fillcolor rgb {}\n",
+                at(std::lerp(box.left, box.right, from), box.bottom),
+                at(std::lerp(box.left, box.right, to), box.top), colours(scale.limit * (from + to - 1)));
+        }
+        return commands +
+               fmt::format(
+                   "set object rectangle from {} to {} fillstyle empty border linecolor rgb {} linewidth 1\n",
+                   at(box.left, box.bottom), at(box.right, box.top), outline_colour);
+    }
+
     const Layout& layout_;
     const Terminal& terminal_;
+    bool dark_;
 };
 
 struct Close {
@@ -310,7 +359,7 @@ GnuplotPanel panel_commands(const Panel& panel, const PlacedPanel& placed, const
                                     panel.right.min, panel.right.max) +
                         tick_commands("y2tics", placed.right_ticks, font);
     for (const auto& series : panel.series) {
-        const std::string rows = data_block(series);
+        const std::string rows = data_block(series, screen.dark());
         if (rows.find_first_not_of('\n') == std::string::npos) continue;
         out.settings += fmt::format("$d{} << END\n{}END\n", block, rows);
         out.elements += (out.elements.empty() ? "" : ", ") + plot_element(series, block);
@@ -354,13 +403,15 @@ std::string margins(const GnuplotPanel& panel) {
 GnuplotCommands gnuplot_commands(const Figure& figure, const std::string& extension) {
     const Layout layout = lay_out(figure);
     const Terminal terminal = terminal_for(layout, extension);
-    const Screen screen(layout, terminal);
+    const Screen screen(layout, terminal, figure.dark);
     GnuplotCommands out;
     out.terminal = "set terminal " + terminal.command;
     std::size_t block = 0;
     for (std::size_t k = 0; k < figure.panels.size(); ++k)
-        if (!figure.panels[k].absent)
+        if (!figure.panels[k].absent) {
             out.panels.push_back(panel_commands(figure.panels[k], layout.panels[k], layout, screen, block));
+            if (figure.matrices) out.panels.back().settings += "unset border\n";
+        }
     if (out.panels.empty()) out.panels.push_back({0.1, 0.1, 0.9, 0.9, "unset tics\n", "1/0 notitle"});
     std::string words;
     for (const auto& text : layout.words) words += screen.words(text);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "plot/figure.hpp"
+#include "plot/lettering.hpp"
+#include "plot/ticks.hpp"
 
 #include <cstddef>
 #include <string>
@@ -29,12 +31,6 @@ struct Words {
     std::string colour = "#000000";
 };
 
-struct Tick {
-    double place = 0;
-    std::string label;  ///< may be empty
-    bool minor = false;
-};
-
 struct PlacedPanel {
     Box box;  ///< of the axes
     std::vector<Tick> x_ticks, y_ticks, right_ticks;
@@ -58,15 +54,7 @@ struct Layout {
 /// The figure must outlive it.
 Layout lay_out(const Figure& figure);
 
-/// Width of a text in mm, in DejaVu Sans.
-double text_width(const std::string& text, double points);
-
 /// The box around words.
 Box extent(const Words& words);
-
-/// Ticks at round values along an axis of that length in mm, with labels that do not touch: numbers, or
-/// powers of ten and their multiples. No label extends beyond the axis by more than `overhang` mm. Across:
-/// labels are side by side; otherwise one above the other.
-std::vector<Tick> axis_ticks(const Axis& axis, double length, double points, bool across, double overhang);
 
 }  // namespace spectra::plot

@@ -52,10 +52,23 @@ void write_rows(h5::File& file, const std::string& path, const Rows& rows, Get g
     report::write_table(file, "trained/" + path, table);
 }
 
+/// (K, L, n, n): of a model that was run at several inputs.
+void write_mixers_by_input(h5::File& file, const std::vector<layouts::Measurement>& measurements) {
+    if (measurements.size() < 2) return;
+    std::vector<double> entries;
+    for (const auto& measurement : measurements)
+        for (const auto& mixer : measurement.stack.mixers())
+            for (const auto& row : mixer.rowwise()) entries.insert(entries.end(), row.begin(), row.end());
+    const auto& first = measurements.front().stack;
+    const auto n = static_cast<std::size_t>(first.connections.front().mixer.rows());
+    file.write("trained/mixers_by_input", entries, {measurements.size(), first.connections.size(), n, n});
+}
+
 void write_mixers(h5::File& file, const Validation& v) {
     using layouts::CompositeRow;
     using layouts::MixerRow;
     report::write_matrices(file, "trained/mixers", v.stack->mixers());
+    write_mixers_by_input(file, v.measurements);
     const auto& layers = v.mixers->layers;
     write_rows(file, "row_sums", layers, [](const MixerRow& r) { return as_list(r.row_sums); });
     write_rows(file, "column_sums", layers, [](const MixerRow& r) { return as_list(r.column_sums); });

@@ -32,6 +32,8 @@ const char* mark_name(plot::Mark mark) {
             return "points";
         case plot::Mark::band:
             return "band";
+        case plot::Mark::cells:
+            return "cells";
     }
     return "line";
 }
@@ -41,7 +43,7 @@ const char* scale_name(plot::Scale scale) {
 }
 
 bool uses(const FigureKind& kind, const std::string& field) {
-    return field == "seed" ? !kind.needs_files && kind.name != "generators"
+    return field == "seed" ? !kind.needs_files && !kind.fields.empty() && kind.name != "generators"
                            : std::find(kind.fields.begin(), kind.fields.end(), field) != kind.fields.end();
 }
 
@@ -70,8 +72,9 @@ std::vector<FigureKind> chosen(const FigureRequest& request) {
             fmt::format("figure: {}: unexpected argument", in_quotes(request.files.front())));
     for (const auto& file : request.files)
         if (!h5::is_hdf5(file))
-            throw std::invalid_argument(fmt::format(
-                "figure: {}: no such file, or not HDF5; use a STEM.h5 written by spectra train", file));
+            throw std::invalid_argument(
+                fmt::format("figure: {}: no such file, or not HDF5; use a file written by spectra {}", file,
+                            kinds.front().of_validation ? "validate" : "train"));
     for (const auto& field : request.given)
         if (std::none_of(kinds.begin(), kinds.end(), [&](const auto& kind) { return uses(kind, field); }))
             throw std::invalid_argument(
@@ -85,6 +88,13 @@ std::vector<FigureKind> chosen(const FigureRequest& request) {
 std::string stem_of(const FigureRequest& request, const std::string& name, const Settings& settings) {
     if (request.out) return request.name == "all" ? *request.out + "-" + name : *request.out;
     return fmt::format("spectra-figure-{}{}", name, file_name_suffix(settings, {"command", "figure"}));
+}
+
+/// The request of one of the figures: with the files that it reads. Those given to `all` are of spectra train.
+FigureRequest own_request(const FigureRequest& request, const FigureKind& kind) {
+    FigureRequest own = request;
+    if (!kind.reads_files || (request.name == "all" && kind.of_validation)) own.files.clear();
+    return own;
 }
 
 /// `figure all` draws what `figure NAME` draws.
@@ -150,6 +160,7 @@ void write_figure_file(const std::string& name, const Drawing& drawing, const re
             file.write(place + "/x", series.x);
             file.write(place + "/y", series.y);
             if (series.mark == plot::Mark::band) file.write(place + "/lower", series.lower);
+            if (series.mark == plot::Mark::cells) file.write(place + "/value", series.value);
             file.write_attribute(place, "label", series.label);
             file.write_attribute(place, "mark", mark_name(series.mark));
         }
@@ -164,21 +175,22 @@ std::optional<std::string> draw_figures(const FigureRequest& request, const Invo
     const auto kinds = chosen(request);
     std::vector<OutputFiles> files;
     for (const auto& kind : kinds) {
-        const auto settings = of_figure(invocation, kind.name, request).settings;
+        const auto settings = of_figure(invocation, kind.name, own_request(request, kind)).settings;
         files.push_back(output_files(stem_of(request, kind.name, settings), request.plots));
         check_writable(files.back(), settings, request.force);
     }
     for (std::size_t k = 0; k < kinds.size(); ++k) {
         if (kinds.size() > 1) observer.prefix(fmt::format("{} of {}, ", k + 1, kinds.size()));
         observer.stage(kinds[k].name);
+        const FigureRequest own = own_request(request, kinds[k]);
         DrawnFigure figure{kinds[k].name, {}, {}};
         try {
-            figure.drawing = kinds[k].draw(request, observer);
+            figure.drawing = kinds[k].draw(own, observer);
         } catch (const Stopped&) {
             return kinds[k].name;
         }
-        write_figure_file(figure.name, figure.drawing, provenance(of_figure(invocation, figure.name, request), request.seed),
-                          files[k].result);
+        write_figure_file(figure.name, figure.drawing,
+                          provenance(of_figure(invocation, figure.name, own), request.seed), files[k].result);
         figure.files.push_back(files[k].result.string());
         draw_or_warn(observer, [&] {
             render_all(styled(figure.drawing.figure, request), files[k].figures, figure.files);

@@ -41,8 +41,8 @@ std::optional<std::string> draw_figures(const FigureRequest& request, const Invo
 ///                                figure's single numbers by name
 ///     /figure/panel-<i>          attributes heading, x_label, y_label, x_scale, y_scale: "linear", or "log10",
 ///                                where the datasets hold log10 of the quantity
-///     /figure/panel-<i>/<name>   a series: `x`, `y`, of a band `lower`; attributes label, mark. Of filled steps
-///                                x has one more, the edges
+///     /figure/panel-<i>/<name>   a series: `x`, `y`, of a band `lower`, of the cells of a matrix (row after row) `value`;
+///                                attributes label, mark. Of filled steps x has one more, the edges
 ///
 /// and what `more` adds to the open file.
 void write_figure_file(const std::string& name, const Drawing& drawing, const report::Provenance& provenance,

@@ -14,7 +14,8 @@ namespace spectra::study {
 /// A figure. What is empty was not given: every figure has its own default.
 struct FigureRequest {
     std::string name;                ///< of a figure, or "all"; empty: list them
-    std::vector<std::string> files;  ///< of spectra train, for figures of training
+    std::vector<std::string>
+        files;  ///< of spectra train, for figures of training; of spectra validate, for those of mixers
 
     std::vector<std::string> mixers;  ///< families or files
     std::vector<int> depths;  ///< where curves are evaluated, or one panel each

@@ -496,7 +496,8 @@ TEST(Figure, TrainingNamesTrivialPredictorsAndTheBestOfThem) {
 TEST(Figure, WordsDoNotOverlap) {
     const TemporaryFolder folder;
     write_training(folder.path() / "a.h5", 0.5, {{"copy", 0.5}, {"zero", 0.45}, {"noise_floor", 0.001}});
-    for (const char* name : {"composite", "gate", "sphere", "collapse", "rank", "rollout", "training"}) {
+    for (const char* name :
+         {"composite", "gate", "sphere", "collapse", "rank", "rollout", "training", "mixers", "midpoint"}) {
         FigureRequest request;
         request.depths = {2};
         request.samples = 2;
@@ -579,7 +580,9 @@ TEST_F(FigureProgram, RefusesInOneLineAndWritesNothing) {
         {{"rollout", "--depths", "2,3"}, "must be one for the figure rollout"},
         {{"training"}, "no files given"},
         {{"training", "missing.h5"}, "missing.h5"},
-        {{"synergy"}, "no files given"},
+        {{"streams"}, "no files given"},
+        {{"mixers", "missing.h5"}, "spectra validate"},
+        {{"midpoint", "--seed", "2"}, "does not apply"},
         {{"generators", "--seed", "2"}, "does not apply"},
         {{"all", "missing.h5"}, "missing.h5"},
         {{"collapse", "word"}, "word"},

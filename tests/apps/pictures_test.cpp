@@ -79,7 +79,7 @@ Numbers numbers_of(const std::filesystem::path& path) {
             continue;
         for (const auto& series : file.children("figure/" + panel)) {
             if (series == "equation") continue;  // as printed: rounding decides where it has a solution
-            for (const char* name : {"y", "lower"}) {
+            for (const char* name : {"y", "lower", "value"}) {
                 const std::string place = "figure/" + panel + "/" + series + "/" + name;
                 h5::Shape shape;
                 if (file.is_dataset(place)) numbers[place] = mean(file.read_doubles(place, shape));

@@ -100,6 +100,65 @@ TEST(Gnuplot, DrawsEveryMarkAndDashOfAGrid) {
     EXPECT_GT(content(folder.path() / "a.png").size(), 5'000u);
 }
 
+Figure heat_map() {
+    Figure figure;
+    figure.matrices = true;
+    figure.columns = 2;
+    Series cells{"entry", Mark::cells, Dash::solid, 1, "#000000", {1, 2, 1, 2}, {1, 1, 2, 2}};
+    cells.value = {1.5, -1.5, 0, NAN};
+    cells.texts = {"1.50", "−1.50", "0", "none"};
+    cells.scale.limit = 1.5;
+    figure.panels.resize(2);
+    for (auto& panel : figure.panels) {
+        panel.x = {"column", Scale::whole, 0.5, 2.5};
+        panel.y = {"row", Scale::whole, 2.5, 0.5};
+        panel.series = {cells};
+        panel.heading = "A(1)";
+    }
+    return figure;
+}
+
+TEST(Gnuplot, DrawsMatricesAsCellsWithTheScaleOfTheirColours) {
+    SPECTRA_NEEDS_GNUPLOT();
+    const TemporaryFolder folder;
+    Figure figure = heat_map();
+    for (const char* name : {"a.png", "a.svg", "a.pdf"}) render_with_gnuplot(figure, folder.path() / name);
+    const std::string svg = content(folder.path() / "a.svg");
+    for (const char* words : {"1.50", "−1.50", "none", "A(1)", "entry", "−1.5", "1.5"})
+        EXPECT_NE(svg.find(std::string(">") + words + "<"), std::string::npos) << words;
+    EXPECT_EQ(svg.find(">column<"), std::string::npos);  // no axes
+    const auto count = [&](const std::string& script, const std::string& colour) {
+        return script.find(" " + std::to_string(std::stoi(colour.substr(1), nullptr, 16)) + "\n") !=
+               std::string::npos;
+    };
+    const ColourScale scale = figure.panels[0].series[0].scale;
+    auto script = gnuplot_script(figure, ".png");
+    for (const auto& colour : {scale.above, scale.below, scale.zero})
+        EXPECT_TRUE(count(script, colour)) << colour;
+    EXPECT_EQ(script.find("nan"), std::string::npos);
+    figure.dark = true;
+    script = gnuplot_script(figure, ".png");
+    for (const auto& colour : {scale.above, scale.below, scale.zero})
+        EXPECT_TRUE(count(script, on_dark(colour))) << colour;
+}
+
+TEST(ColourScale, MixesTheColoursOfItsEnds) {
+    const ColourScale scale{2, "#000000", "#808080", "#ffffff"};
+    EXPECT_EQ(colour_of(scale, 0), "#808080");
+    EXPECT_EQ(colour_of(scale, 2), "#ffffff");
+    EXPECT_EQ(colour_of(scale, 7), "#ffffff");
+    EXPECT_EQ(colour_of(scale, -1), "#404040");
+    EXPECT_EQ(colour_of(scale, -9), "#000000");
+    // In grey print the order of numbers is the order of greys.
+    Figure figure = heat_map();
+    turn_grey(figure);
+    const auto& grey = figure.panels[0].series[0].scale;
+    for (double value = -1.5; value < 1.4; value += 0.1)
+        EXPECT_GT(colour_of(grey, value), colour_of(grey, value + 0.1)) << value;
+    EXPECT_TRUE(is_dark(colour_of(grey, 1.5)));
+    EXPECT_FALSE(is_dark(colour_of(grey, 0)));
+}
+
 /// The contrast of two colours as web pages define it, from 1 to 21.
 double contrast(const std::string& a, const std::string& b) {
     const auto luminance = [](const std::string& colour) {

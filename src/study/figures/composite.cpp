@@ -1,8 +1,11 @@
-#include "study/figures/panels.hpp"
-#include "montecarlo/run/simulate.hpp"
 #include "layouts/mixer_table.hpp"
+#include "montecarlo/run/simulate.hpp"
+#include "study/figures/mixer_stacks.hpp"
+#include "study/figures/panels.hpp"
 
 #include <fmt/format.h>
+
+#include <Eigen/SVD>
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +30,87 @@ double log_smallest(const std::vector<Mixer>& mixers, int depth) {
     return montecarlo::simulate(network, options).log_values.front();
 }
 
+/// Mean over inputs and standard deviation, over the connections.
+struct OverInputs {
+    std::vector<double> mean, deviation;
+};
+
+/// Of number(k, l) at input k after connection l, from 0.
+template <class Number>
+OverInputs over_inputs(const MixerStack& stack, Number number) {
+    OverInputs out;
+    const auto count = static_cast<double>(stack.inputs.size());
+    for (std::size_t l = 0; l < stack.depth(); ++l) {
+        double sum = 0, squares = 0;
+        for (std::size_t k = 0; k < stack.inputs.size(); ++k) sum += number(k, l);
+        for (std::size_t k = 0; k < stack.inputs.size(); ++k)
+            squares += std::pow(number(k, l) - sum / count, 2);
+        out.mean.push_back(sum / count);
+        out.deviation.push_back(count > 1 ? std::sqrt(squares / (count - 1)) : 0);
+    }
+    return out;
+}
+
+/// The smallest and the largest sum of rows and columns over all inputs, as two lines of one kind.
+void add_sums(plot::Panel& panel, const std::string& label, std::size_t style, const std::vector<double>& x,
+              const std::vector<std::vector<Mixer>>& inputs) {
+    std::vector<double> least(x.size(), INFINITY), most(x.size(), -INFINITY);
+    for (const auto& mixers : inputs)
+        for (std::size_t l = 0; l < mixers.size(); ++l) {
+            const Eigen::VectorXd rows = mixers[l].rowwise().sum(), columns = mixers[l].colwise().sum();
+            least[l] = std::min({least[l], rows.minCoeff(), columns.minCoeff()});
+            most[l] = std::max({most[l], rows.maxCoeff(), columns.maxCoeff()});
+        }
+    panel.series.push_back(line(label, style, x, least));
+    panel.series.push_back(line("", style, x, most));
+}
+
+/// Trained models: their mixers, and the products of these over depth, at the inputs of the file.
+Drawing composites_of_files(const FigureRequest& request) {
+    const auto stacks = mixer_stacks(request, {});
+    Drawing drawing;
+    plot::Panel layers, products_sums, norms;
+    for (std::size_t s = 0; s < stacks.size(); ++s) {
+        const auto& stack = stacks[s];
+        std::vector<double> x;
+        for (std::size_t l = 0; l < stack.depth(); ++l) x.push_back(static_cast<double>(l + 1));
+        std::vector<std::vector<Mixer>> composites;
+        std::vector<std::vector<double>> norm;
+        for (const auto& mixers : stack.inputs) {
+            composites.push_back(products(mixers));
+            norm.emplace_back();
+            for (const auto& product : composites.back())
+                norm.back().push_back(Eigen::JacobiSVD<Mixer>(product).singularValues()(0));
+        }
+        add_sums(layers, stack.label, s, x, stack.inputs);
+        add_sums(products_sums, stack.label, s, x, composites);
+        const auto [mean, deviation] =
+            over_inputs(stack, [&](std::size_t k, std::size_t l) { return norm[k][l]; });
+        plot::Series band = line("", s, x, mean);
+        band.mark = plot::Mark::band;
+        band.lower = mean;
+        for (std::size_t l = 0; l < x.size(); ++l) band.y[l] += deviation[l], band.lower[l] -= deviation[l];
+        band.colour = tint(band.colour);
+        norms.series.insert(norms.series.begin(), std::move(band));
+        norms.series.push_back(line(stack.label, s, x, mean));
+        drawing.numbers.emplace_back(stack.label + ": spectral norm of the product", mean.back());
+        drawing.numbers.emplace_back(stack.label + ": its standard deviation", deviation.back());
+    }
+    const auto add = [&](plot::Panel& panel, const char* label) {
+        frame_x(panel, "connection", plot::Scale::whole);
+        frame_y(panel, label, plot::Scale::linear);
+        drawing.figure.panels.push_back(std::move(panel));
+    };
+    add(layers, "sums of a mixer");
+    add(products_sums, "sums of the product");
+    add(norms, "norm of the product");
+    drawing.figure.title = "Mixers of trained models and their products, A(l) ⋯ A(1)";
+    drawing.figure.caption = {fmt::format(
+        "{}; sums: smallest and largest of all rows, columns and inputs; spectral norm: mean and standard deviation over inputs",
+        origin(request, stacks))};
+    return drawing;
+}
+
 /// Largest |row sum − 1| and |column sum − 1|.
 double off_bistochastic(const Mixer& a) {
     return std::max((a.rowwise().sum().array() - 1).abs().maxCoeff(),
@@ -36,6 +120,7 @@ double off_bistochastic(const Mixer& a) {
 }  // namespace
 
 Drawing draw_composite(const FigureRequest& request, Observer& observer) {
+    if (!request.files.empty()) return composites_of_files(request);
     constexpr double rounding = std::numeric_limits<double>::epsilon();  // sums are no better
     const auto mixers =
         mixers_or(request, {"bistochastic", "cayley-hybrid", "spectral-sphere", "cayley", "orthogonal"});
@@ -73,14 +158,10 @@ Drawing draw_composite(const FigureRequest& request, Observer& observer) {
     Drawing drawing;
     drawing.figure.title = "The product of the mixers alone, A(L) ⋯ A(1)";
     drawing.figure.panels = {std::move(sums), std::move(norms), std::move(smallest)};
-    std::string drawn;
-    if (request.logit_scale) drawn += fmt::format(", logits N(0, {:g}²)", *request.logit_scale);
-    if (request.sinkhorn_iterations)
-        drawn += fmt::format(", {} sweeps of Sinkhorn", *request.sinkhorn_iterations);
     drawing.figure.caption = {fmt::format(
-        "One draw, n = {}, seed {}{}; no branch; one mixer per layer; sums of rows and of columns; singular values below 10⁻¹⁶ "
+        "One draw, {}; no branch; one mixer per layer; sums of rows and of columns; singular values below 10⁻¹⁶ "
         "of the largest from a graded product",
-        request.streams.value_or(default_streams), request.seed, drawn)};
+        drawn_words(request))};
     return drawing;
 }
 

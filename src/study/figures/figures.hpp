@@ -31,8 +31,9 @@ struct FigureKind {
     std::vector<std::string> fields;  ///< of the request's network and simulation that it uses, besides the seed
     /// Computes and describes it.
     Drawing (*draw)(const FigureRequest&, Observer&);
-    bool reads_files = false;  ///< that spectra train wrote
-    bool needs_files = false;  ///< and draws nothing else
+    bool reads_files = false;    ///< that spectra train wrote
+    bool needs_files = false;    ///< and draws nothing else
+    bool of_validation = false;  ///< its files are those of spectra validate
 };
 
 /// All figures, in the order shown to users.
@@ -44,12 +45,16 @@ Drawing draw_collapse(const FigureRequest& request, Observer& observer);
 Drawing draw_rank(const FigureRequest& request, Observer& observer);
 Drawing draw_printed(const FigureRequest& request, Observer& observer);
 Drawing draw_composite(const FigureRequest& request, Observer& observer);
+Drawing draw_mixers(const FigureRequest& request, Observer& observer);
+Drawing draw_entries(const FigureRequest& request, Observer& observer);
 Drawing draw_gate(const FigureRequest& request, Observer& observer);
+Drawing draw_midpoint(const FigureRequest& request, Observer& observer);
 Drawing draw_sphere(const FigureRequest& request, Observer& observer);
 Drawing draw_rollout(const FigureRequest& request, Observer& observer);
 Drawing draw_width(const FigureRequest& request, Observer& observer);
 Drawing draw_cost(const FigureRequest& request, Observer& observer);
 Drawing draw_training(const FigureRequest& request, Observer& observer);
+Drawing draw_streams(const FigureRequest& request, Observer& observer);
 Drawing draw_synergy(const FigureRequest& request, Observer& observer);
 Drawing draw_generators(const FigureRequest& request, Observer& observer);
 /// \endcond

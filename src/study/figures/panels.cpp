@@ -66,6 +66,10 @@ plot::Series line(const std::string& label, std::size_t index, std::vector<doubl
     return series;
 }
 
+std::string tint(const std::string& colour) {
+    return plot::colour_of({1, "#ffffff", "#ffffff", colour}, 0.25);
+}
+
 void add_dotted(plot::Panel& panel, plot::Series curve) {
     auto dots = curve;
     dots.label.clear();

@@ -18,6 +18,9 @@ void set_style(plot::Series& series, std::size_t index);
 plot::Series line(const std::string& label, std::size_t index, std::vector<double> x,
                     std::vector<double> y);
 
+/// The curve's colour mixed with white, for what lies behind it.
+std::string tint(const std::string& colour);
+
 /// The curve with a dot at each of its points.
 void add_dotted(plot::Panel& panel, plot::Series curve);
 

@@ -48,7 +48,7 @@ Drawing draw_rank(const FigureRequest& request, Observer& observer) {
 
     plot::Panel states;
     for (std::size_t k = 0; k < runs.size(); ++k)
-        if (const auto& rank = runs[k].effective_rank) {
+        if (const auto* rank = runs[k].along("effective_rank")) {
             const std::size_t style = mixers.size() + 2 * k;
             auto first = along_places(runs[k], *rank, 0, style);
             auto last = along_places(runs[k], *rank, rank->rows - 1, style + 1);

@@ -14,16 +14,19 @@ namespace spectra::study {
 
 namespace {
 
-std::optional<Along> read_along(const h5::File& file, const std::string& name, std::size_t rows) {
-    const std::string path = "training/diagnostics/" + name;
-    if (!file.is_dataset(path)) return std::nullopt;
-    h5::Shape shape;
-    Along along;
-    along.values = file.read_doubles(path, shape);
-    if (shape.size() != 2 || shape[0] != rows || shape[1] == 0) return std::nullopt;
-    along.rows = shape[0];
-    along.places = shape[1];
-    return along;
+/// Every diagnostic with a value per row of the log and place of the network.
+std::map<std::string, Along> read_diagnostics(const h5::File& file, std::size_t rows) {
+    std::map<std::string, Along> all;
+    const std::string group = "training/diagnostics";
+    if (!file.is_group(group)) return all;
+    for (const auto& name : file.children(group)) {
+        const std::string path = group + "/" + name;
+        if (!file.is_dataset(path)) continue;
+        h5::Shape shape = file.shape(path);
+        if (shape.size() != 2 || shape[0] != rows || shape[1] == 0) continue;
+        all[name] = {rows, shape[1], file.read_doubles(path, shape)};
+    }
+    return all;
 }
 
 TrainedRun read_run(const std::string& name) {
@@ -49,18 +52,29 @@ TrainedRun read_run(const std::string& name) {
     for (const auto& predictor : report::baseline_names())
         if (const auto loss = file.double_attribute("training", "baseline_" + predictor))
             if (*loss > 0 && predictor != "plain_negation") run.baselines.emplace_back(predictor, *loss);
-    run.gate = read_along(file, "gate", run.step.size());
-    run.beta = read_along(file, "beta", run.step.size());
-    run.cosine = read_along(file, "cosine", run.step.size());
+    run.diagnostics = read_diagnostics(file, run.step.size());
     if (file.is_dataset("training/gradient_norm")) {
         run.gradient_norm = file.read_doubles("training/gradient_norm", shape);
         if (run.gradient_norm.size() != run.step.size()) run.gradient_norm.clear();
     }
-    run.effective_rank = read_along(file, "effective_rank", run.step.size());
     return run;
 }
 
 }  // namespace
+
+std::vector<double> Along::column(std::size_t place) const {
+    std::vector<double> out;
+    for (std::size_t row = 0; row < rows; ++row) out.push_back(at(row, place));
+    return out;
+}
+
+std::vector<double> Along::means() const {
+    std::vector<double> out(rows, 0.0);
+    for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t place = 0; place < places; ++place)
+            out[row] += at(row, place) / static_cast<double>(places);
+    return out;
+}
 
 std::vector<TrainedRun> read_trained(const std::vector<std::string>& files) {
     std::vector<TrainedRun> runs;

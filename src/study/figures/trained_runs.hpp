@@ -3,7 +3,7 @@
 #include "study/figures/figures.hpp"
 #include "plot/figure.hpp"
 
-#include <optional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,15 +17,24 @@ struct Along {
     std::vector<double> values;
 
     double at(std::size_t row, std::size_t place) const { return values[row * places + place]; }
+    /// Over the rows, at one place or as a mean of all.
+    std::vector<double> column(std::size_t place) const;
+    std::vector<double> means() const;
 };
 
 struct TrainedRun {
     std::string label, task, architecture;
     std::vector<double> step, loss;
     std::vector<double> gradient_norm = {};  ///< at every row, NaN at the first; or empty
-    std::optional<Along> gate, beta, cosine, effective_rank;
+    std::map<std::string, Along> diagnostics = {};  ///< by their names in the log (train/diagnostics.hpp)
     bool tokens = false;
     std::vector<std::pair<std::string, double>> baselines = {};  ///< losses of trivial predictors, by name
+
+    /// Null where the log has none of that name.
+    const Along* along(const std::string& name) const {
+        const auto found = diagnostics.find(name);
+        return found == diagnostics.end() ? nullptr : &found->second;
+    }
 };
 
 /// One run per STEM.h5 written by spectra train. Throws std::invalid_argument for a file without a training

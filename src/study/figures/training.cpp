@@ -13,21 +13,18 @@ namespace spectra::study {
 
 namespace {
 
-/// The mean over the places of the network, and their range as a band behind the line.
+constexpr std::size_t most_lines = 24;  ///< of sublayers in one panel
+
+/// The mean over the places of the network; behind it their range as a band, and each as a thin line.
 void add_evolution(plot::Panel& panel, const TrainedRun& run, const Along& along, std::size_t style,
                    bool with_range) {
-    std::vector<double> mean, low, high;
+    std::vector<double> low, high;
     for (std::size_t row = 0; row < along.rows; ++row) {
-        double sum = 0, least = INFINITY, most = -INFINITY;
-        for (std::size_t place = 0; place < along.places; ++place) {
-            const double value = along.at(row, place);
-            sum += value / static_cast<double>(along.places);
-            least = std::min(least, value);
-            most = std::max(most, value);
-        }
-        mean.push_back(sum);
-        low.push_back(least);
-        high.push_back(most);
+        const auto first = along.values.begin() + static_cast<std::ptrdiff_t>(row * along.places);
+        const auto [least, most] =
+            std::minmax_element(first, first + static_cast<std::ptrdiff_t>(along.places));
+        low.push_back(*least);
+        high.push_back(*most);
     }
     if (with_range && along.places > 1) {
         plot::Series band;
@@ -38,8 +35,14 @@ void add_evolution(plot::Panel& panel, const TrainedRun& run, const Along& along
         band.lower = low;
         band.y = high;
         panel.series.push_back(std::move(band));
+        for (std::size_t place = 0; place < along.places && along.places <= most_lines; ++place) {
+            auto one = line(place == 0 ? "each sublayer" : "", 0, run.step, along.column(place));
+            one.colour = "#8fa3b5";
+            one.width = 1.2;
+            panel.series.push_back(std::move(one));
+        }
     }
-    add_dotted(panel, line(run.label, style, run.step, mean));
+    add_dotted(panel, line(run.label, style, run.step, along.means()));
 }
 
 /// "copying the input", without what follows a comma.
@@ -99,17 +102,23 @@ Drawing draw_training(const FigureRequest& request, Observer&) {
             "figure training: no files given; use spectra figure training FILE.h5…, with files written by "
             "spectra train");
     const auto runs = read_trained(request.files);
-    plot::Panel loss, gate, beta, cosine, gradient, rank;
+    plot::Panel loss, gate, beta, cosine, gradient, rank, profile, norm;
     for (std::size_t k = 0; k < runs.size(); ++k) {
         const auto& run = runs[k];
+        const auto at_the_end = [&](plot::Panel& panel, const char* name) {
+            if (const auto* along = run.along(name))
+                add_dotted(panel, along_places(run, *along, along->rows - 1, k));
+        };
         add_dotted(loss, line(run.label, k, run.step, log10_of(run.loss)));
-        if (run.gate) add_evolution(gate, run, *run.gate, k, runs.size() == 1);
-        if (run.beta) add_evolution(beta, run, *run.beta, k, runs.size() == 1);
-        if (run.cosine) add_evolution(cosine, run, *run.cosine, k, false);
+        if (const auto* along = run.along("gate")) add_evolution(gate, run, *along, k, runs.size() == 1);
+        if (const auto* along = run.along("beta")) add_evolution(beta, run, *along, k, runs.size() == 1);
+        if (const auto* along = run.along("cosine")) add_evolution(cosine, run, *along, k, false);
         if (!run.gradient_norm.empty() && run.step.size() > 1)
             add_dotted(gradient, line(run.label, k, run.step, log10_of(run.gradient_norm)));
-        if (run.effective_rank)
-            add_dotted(rank, along_places(run, *run.effective_rank, run.effective_rank->rows - 1, k));
+        at_the_end(rank, "effective_rank");
+        at_the_end(profile, "sequence_rank");
+        if (const auto* along = run.along("position_norm"))
+            norm.series.push_back(along_places(run, *along, along->rows - 1, k));
     }
     add_baselines(loss, runs);
     const bool tokens = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run.tokens; });
@@ -122,6 +131,12 @@ Drawing draw_training(const FigureRequest& request, Observer&) {
     add_framed(drawing, std::move(cosine), "step", "cosine to the target", plot::Scale::linear);
     add_framed(drawing, std::move(gradient), "step", "gradient norm, mean", plot::Scale::logarithmic);
     add_framed(drawing, std::move(rank), "sublayer", "effective rank at the end", plot::Scale::linear);
+    for (auto& series : profile.series)  // the first is of what enters block 1
+        for (auto& place : series.x) --place;
+    add_framed(drawing, std::move(profile), "after block", "rank of a sequence at the end",
+               plot::Scale::linear);
+    add_framed(drawing, std::move(norm), "position", "norm of the prediction at the end",
+               plot::Scale::linear);
     for (const auto& run : runs)
         drawing.numbers.emplace_back(run.label + ": final validation loss", run.loss.back());
     raise_names(drawing.figure.panels.front());
