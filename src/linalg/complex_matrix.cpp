@@ -14,6 +14,9 @@ extern "C" {
 void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
             const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
             const double* beta, double* c, const int* ldc);
+void sgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
+            const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
+            const float* beta, float* c, const int* ldc);
 }
 
 namespace spectra::linalg {
@@ -71,6 +74,26 @@ Eigen::MatrixXd product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
     Eigen::MatrixXd out(a.rows(), b.cols());
     multiply(size_of(a.rows()), size_of(a.cols()), size_of(b.cols()), a.data(), b.data(), out.data());
     return out;
+}
+
+Eigen::MatrixXf product(const Eigen::MatrixXf& a, const Eigen::MatrixXf& b) {
+    if (a.size() == 0 || b.size() == 0) return Eigen::MatrixXf::Zero(a.rows(), b.cols());
+    Eigen::MatrixXf out(a.rows(), b.cols());
+    const int rows = size_of(a.rows()), columns = size_of(b.cols()), inner = size_of(a.cols());
+    const float zero = 0, one = 1;
+    sgemm_("N", "N", &rows, &columns, &inner, &one, a.data(), &rows, b.data(), &inner, &zero, out.data(),
+           &rows);
+    return out;
+}
+
+void subtract_product(const Eigen::Ref<const Eigen::MatrixXf>& a, const Eigen::Ref<const Eigen::MatrixXf>& b,
+                      Eigen::Ref<Eigen::MatrixXf> out) {
+    if (out.size() == 0 || a.cols() == 0) return;
+    const int rows = size_of(a.rows()), columns = size_of(b.rows()), inner = size_of(a.cols());
+    const int lda = size_of(a.outerStride()), ldb = size_of(b.outerStride()),
+              ldc = size_of(out.outerStride());
+    const float minus = -1, one = 1;
+    sgemm_("N", "T", &rows, &columns, &inner, &minus, a.data(), &lda, b.data(), &ldb, &one, out.data(), &ldc);
 }
 
 void subtract_product(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::Ref<const Eigen::MatrixXd>& b,

@@ -20,10 +20,13 @@ Eigen::MatrixXcd product(const Eigen::MatrixXd& a, const Eigen::MatrixXcd& b);
 
 /// a·b, all real.
 Eigen::MatrixXd product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
+Eigen::MatrixXf product(const Eigen::MatrixXf& a, const Eigen::MatrixXf& b);
 
 /// out ← out − a·bᵀ.
 void subtract_product(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::Ref<const Eigen::MatrixXd>& b,
                       Eigen::Ref<Eigen::MatrixXd> out);
+void subtract_product(const Eigen::Ref<const Eigen::MatrixXf>& a, const Eigen::Ref<const Eigen::MatrixXf>& b,
+                      Eigen::Ref<Eigen::MatrixXf> out);
 
 /// [[Re, Im], [−Im, Re]]: (Re a, Im a)·planes(b) = (Re ab, Im ab).
 Eigen::MatrixXd planes(const Eigen::MatrixXcd& matrix);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 namespace spectra::dyson {
@@ -58,9 +59,20 @@ public:
     bool newton_step(const Frequency& omega, const Unknowns& given, Unknowns& delta) override {
         const linalg::SingleThreadedBlas one_thread;
         const Unknowns m = with_roots(omega, given);
-        Coefficients c = coefficients(omega, m);
+        // A step that another will follow needs a few digits only. One that may be the last is computed in full.
+        const bool first = !same_point(omega);
+        if (!chain_.exact_response() && (first || last_.step > rough_after)) {
+            if (step_from(omega, given, m, true, delta) && (!chain_.rough() || last_.step > rough_until))
+                return true;
+        }
+        return step_from(omega, given, m, false, delta);
+    }
+
+    bool step_from(const Frequency& omega, const Unknowns& given, const Unknowns& m, bool rough,
+                   Unknowns& delta) {
+        const Coefficients c = coefficients(omega, m);
         passes_ += 1;
-        if (!chain_.run(omega.direction, c.cv, c.cw)) return false;
+        if (!chain_.run(omega.direction, c.cv, c.cw, rough)) return false;
         const Index count = index(layers_);
         update_response(omega, c);
         const Eigen::MatrixXcd& response = last_.response;
@@ -108,12 +120,48 @@ public:
         return m.cwiseProduct((fraction * delta).array().exp().matrix());
     }
 
-    // Relative to the first: Y may lie on either side of the logarithm's cut.
+    // a and b lie in the lower half plane, where their logarithms are continuous; abY = (1 + T)² is of order one, while Y
+    // may lie on either side of the logarithm's cut.
     Unknowns mix(const std::vector<const Unknowns*>& values, const double* weights) const override {
-        Unknowns change = Unknowns::Zero(size());
-        for (std::size_t k = 1; k < values.size(); ++k)
-            change += weights[k] * values[k]->cwiseQuotient(*values.front()).array().log().matrix();
-        return moved(*values.front(), change, 1);
+        const auto lower_log = [](Complex z) {
+            const double argument = std::arg(z);
+            return Complex(std::log(std::abs(z)),
+                           argument > std::numbers::pi / 2 ? argument - 2 * std::numbers::pi : argument);
+        };
+        Unknowns mixed = Unknowns::Ones(size());
+        for (std::size_t l = 0; l < layers_; ++l) {
+            if (chain_.quiet(l)) continue;
+            const Unknowns& first = *values.front();
+            const Complex product = a(first, l) * b(first, l) * y(first, l);
+            Complex log_a = 0, log_b = 0, log_product = std::log(product);
+            for (std::size_t k = 0; k < values.size(); ++k) {
+                const Unknowns& m = *values[k];
+                log_a += weights[k] * lower_log(a(m, l));
+                log_b += weights[k] * lower_log(b(m, l));
+                log_product += weights[k] * std::log(a(m, l) * b(m, l) * y(m, l) / product);
+            }
+            for (Complex* log : {&log_a, &log_b}) log->imag(std::clamp(log->imag(), -std::numbers::pi, 0.0));
+            a(mixed, l) = std::exp(log_a);
+            b(mixed, l) = std::exp(log_b);
+            y(mixed, l) = std::exp(log_product - log_a - log_b);
+        }
+        return mixed;
+    }
+
+    double longest_step() const override { return 8; }
+
+    // M(w_l) has the factor c^{L−2l}, M(v_l) c^{2(l+1)−L}, t² c^{−2}.
+    Unknowns regauged(const Unknowns& m, double from, double to) const override {
+        const double log_c = (to - from) / static_cast<double>(layers_);
+        Unknowns out = m;
+        for (std::size_t l = 0; l < layers_; ++l) {
+            if (chain_.quiet(l)) continue;
+            const double up = static_cast<double>(layers_) - 2 * static_cast<double>(l);
+            a(out, l) *= std::exp(up * log_c);
+            b(out, l) *= std::exp((2 - up) * log_c);
+            y(out, l) *= std::exp(-2 * log_c);
+        }
+        return out;
     }
 
     bool admissible(const Frequency&, const Unknowns& m, double slack) const override {
@@ -140,9 +188,7 @@ public:
 
     Complex scaled_green(const Frequency& omega, const Unknowns& m) const override {
         // Of the last step's own evaluation, as accurate as the step was short.
-        if (last_.age > 0 && last_.omega.log_scale == omega.log_scale &&
-            last_.omega.direction == omega.direction && last_.after == m)
-            return last_.green;
+        if (same_point(omega) && last_.after == m) return last_.green;
         const linalg::SingleThreadedBlas one_thread;
         Aligned other(*this);
         const Coefficients c = other.coefficients(omega, m);
@@ -248,10 +294,12 @@ private:
             now.traces(v) = chain_.quiet(l) ? 0.0 : chain_.written(l);
         }
         const bool same = !chain_.exact_response() && last_.age > 0 && last_.age < most_corrections &&
-                          last_.step < long_step && last_.omega.log_scale == omega.log_scale &&
-                          last_.omega.direction == omega.direction;
+                          last_.step < long_step && same_point(omega);
         const Vector change = now.c - (same ? last_.c : now.c);
-        if (same && change.squaredNorm() > 0) {
+        if (same && change.squaredNorm() == 0) {  // once more, in full
+            now.response = last_.response;
+            now.age = last_.age;
+        } else if (same) {
             const Vector missing = now.traces - last_.traces - last_.response * change;
             now.response = last_.response + missing * (change.adjoint() / change.squaredNorm());
             now.age = last_.age + 1;
@@ -271,6 +319,13 @@ private:
         double step = 0;  ///< that it led to
         int age = 0;      ///< steps since the response was computed; 0: never
     };
+    bool same_point(const Frequency& omega) const {
+        return last_.age > 0 && last_.omega.log_scale == omega.log_scale &&
+               last_.omega.direction == omega.direction;
+    }
+
+    static constexpr double rough_after = 0.3;   // step after which the next is likely to be longer than
+    static constexpr double rough_until = 1e-4;  // this, which single precision resolves
     static constexpr int most_corrections = 8;
     static constexpr double long_step = 0.1;  // after which the response is another
 

@@ -12,9 +12,11 @@ namespace {
 
 using Eigen::Index;
 
-// Random vectors per side for the response, where the exact sum costs more than the inverse and more than this.
-constexpr Index few_probes = 8;
+// Random vectors per side for the response, where the exact sum costs more than the inverse and more than this. Steps of
+// Newton's method are about as many as with 8.
+constexpr Index few_probes = 2;
 constexpr double always_affordable = 1e6;
+constexpr Index worth_rounding = 128;  // columns from which single precision is faster
 
 Index index(std::size_t k) {
     return static_cast<Index>(k);
@@ -185,7 +187,7 @@ void AlignedChain::set_gauge(double log_scale) {
     for (std::size_t k = 0; k < values_.size(); ++k) values_[k] = q * shared_->pairs[k].value;
 }
 
-bool AlignedChain::run(Complex omega, const Eigen::VectorXcd& cv, const Eigen::VectorXcd& cw) {
+bool AlignedChain::run(Complex omega, const Eigen::VectorXcd& cv, const Eigen::VectorXcd& cw, bool rough) {
     const Shared& s = *shared_;
     const Index n = s.streams, sites = 2 * index(s.layers);
     cv_ = cv;
@@ -221,7 +223,7 @@ bool AlignedChain::run(Complex omega, const Eigen::VectorXcd& cv, const Eigen::V
             k_(first.column, second.column) += between_(first.direction, second.direction) * s.gram(i, j);
         }
     }
-    if (!added_.run(k_, couplings())) return false;
+    if (!added_.run(k_, couplings(), rough && columns >= worth_rounding)) return false;
     const Matrix& t = added_.t();
     tau_ = Matrix::Zero(between_.rows(), between_.cols());
     for (Index j = 0; j < terms; ++j) {

@@ -54,8 +54,11 @@ public:
     /// Scales everything to the gauge of ω: e^{log_scale} shared equally by the layers.
     void set_gauge(double log_scale);
 
-    /// Solves for M at the given ω (of order one) and c, in the gauge. False if a number is not finite.
-    bool run(Complex omega, const Eigen::VectorXcd& cv, const Eigen::VectorXcd& cw);
+    /// Solves for M at the given ω (of order one) and c, in the gauge. False if a number is not finite. `rough`: to a few
+    /// digits, where that is faster (EliminatedPairs::run).
+    bool run(Complex omega, const Eigen::VectorXcd& cv, const Eigen::VectorXcd& cw, bool rough = false);
+    /// Whether the last run was.
+    bool rough() const { return added_.rough(); }
 
     /// tr[(pre preᵀ ⊗ Π_v) M(w_l)]/(m − r), and the same for post, Π_u and v_l.
     Complex read(std::size_t l) const { return side(2 * l); }

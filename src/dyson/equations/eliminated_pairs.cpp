@@ -13,10 +13,12 @@ namespace {
 
 using Eigen::Index;
 using Matrix = Eigen::MatrixXcd;
-using Real = Eigen::MatrixXd;
+template <class Scalar>
+using Real = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 
 constexpr Index block_columns = 64;
 constexpr double largest_defect = 1e-9;
+constexpr double largest_rough_defect = 1e-4;
 constexpr double well_conditioned = 1e-4;  // |det C| over the sizes of its two products
 
 /// C·x for the rows of some pairs.
@@ -29,11 +31,15 @@ Matrix coupled(const std::vector<Eigen::Matrix2cd>& c, Index first, const Eigen:
 
 }  // namespace
 
-bool EliminatedPairs::run(const Matrix& k, const std::vector<Eigen::Matrix2cd>& c) {
+bool EliminatedPairs::run(const Matrix& k, const std::vector<Eigen::Matrix2cd>& c, bool rough) {
     const Index size = k.rows();
-    const bool swept = sweep(k, c);
-    defect_ = swept ? defect_of(k, c) : std::numeric_limits<double>::infinity();
-    if (!(defect_ < largest_defect)) {
+    const auto missed = [&](bool swept) {
+        return swept ? defect_of(k, c) : std::numeric_limits<double>::infinity();
+    };
+    if (rough) defect_ = missed(sweep<float>(k, c));
+    rough_ = rough && defect_ < largest_rough_defect;
+    if (!rough_) defect_ = missed(sweep<double>(k, c));
+    if (!rough_ && !(defect_ < largest_defect)) {
         const Matrix ck = coupled(c, 0, k);
         Matrix w = ck;
         w.diagonal().array() += 1.0;
@@ -59,21 +65,23 @@ bool EliminatedPairs::run(const Matrix& k, const std::vector<Eigen::Matrix2cd>& 
     return t_.allFinite();
 }
 
+template <class Scalar>
 bool EliminatedPairs::sweep(const Matrix& k, const std::vector<Eigen::Matrix2cd>& c) {
     const Index size = k.rows();
     pivots_.clear();
-    Real real = k.real(), imaginary = k.imag();  // only the lower triangle of blocks is kept up to date
+    // Only the lower triangle of blocks is kept up to date.
+    Real<Scalar> real = k.real().cast<Scalar>(), imaginary = k.imag().cast<Scalar>();
     for (Index l = 0; l < size; l += block_columns) {
         const Index width = std::min(block_columns, size - l), below = size - l - width;
         // K_{·l}, real and imaginary parts side by side: the rows above come from the other side of the diagonal.
-        Real panel(size, 2 * width);
+        Real<Scalar> panel(size, 2 * width);
         panel.topLeftCorner(l, width) = real.block(l, 0, width, l).transpose();
         panel.topRightCorner(l, width) = imaginary.block(l, 0, width, l).transpose();
         panel.bottomLeftCorner(size - l, width) = real.block(l, l, size - l, width);
         panel.bottomRightCorner(size - l, width) = imaginary.block(l, l, size - l, width);
         Matrix diagonal(width, width);
-        diagonal.real() = real.block(l, l, width, width);
-        diagonal.imag() = imaginary.block(l, l, width, width);
+        diagonal.real() = real.block(l, l, width, width).template cast<double>();
+        diagonal.imag() = imaginary.block(l, l, width, width).template cast<double>();
         pivots_.push_back(coupled(c, l, diagonal));
         Matrix pivot = pivots_.back();
         pivot.diagonal().array() += 1.0;
@@ -82,8 +90,9 @@ bool EliminatedPairs::sweep(const Matrix& k, const std::vector<Eigen::Matrix2cd>
         for (Index v = 0; v < width; v += 2)
             t.middleCols(v, 2) = pivot.middleCols(v, 2) * c[static_cast<std::size_t>((l + v) / 2)];
         // (a + ib)(c + id): with (a, −b) and (b, a) both parts are products with (c, d).
-        const Real moved = linalg::product(panel, linalg::planes(t));
-        Real for_real(size, 2 * width), for_imaginary(size, 2 * width);
+        const Real<Scalar> both = linalg::planes(t).cast<Scalar>();
+        const Real<Scalar> moved = linalg::product(panel, both);
+        Real<Scalar> for_real(size, 2 * width), for_imaginary(size, 2 * width);
         for_real << moved.leftCols(width), -moved.rightCols(width);
         for_imaginary << moved.rightCols(width), moved.leftCols(width);
         for (Index j = 0; j < size; j += block_columns) {
@@ -99,12 +108,12 @@ bool EliminatedPairs::sweep(const Matrix& k, const std::vector<Eigen::Matrix2cd>
         imaginary.block(l, 0, width, l) = moved.topRightCorner(l, width).transpose();
         real.block(l + width, l, below, width) = moved.bottomLeftCorner(below, width);
         imaginary.block(l + width, l, below, width) = moved.bottomRightCorner(below, width);
-        real.block(l, l, width, width) = -t.real();
-        imaginary.block(l, l, width, width) = -t.imag();
+        real.block(l, l, width, width) = -t.real().cast<Scalar>();
+        imaginary.block(l, l, width, width) = -t.imag().cast<Scalar>();
     }
     t_.resize(size, size);
-    t_.real() = -real;
-    t_.imag() = -imaginary;
+    t_.real() = -real.template cast<double>();
+    t_.imag() = -imaginary.template cast<double>();
     for (Index l = 0; l < size; l += block_columns) {
         const Index width = std::min(block_columns, size - l);
         t_.block(0, l, l, width) = t_.block(l, 0, width, l).transpose();

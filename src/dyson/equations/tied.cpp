@@ -1,7 +1,9 @@
 #include "dyson/equations/tied.hpp"
 
-#include "linalg/gmres.hpp"
 #include "dyson/exact/layer_branch.hpp"
+#include "linalg/blas.hpp"
+#include "linalg/complex_matrix.hpp"
+#include "linalg/gmres.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
@@ -308,8 +310,9 @@ private:
         const MatrixXcd matrix = scaled_matrix(omega, x, d_);
         if (!matrix.allFinite()) return false;
         scaled_ = d_.cwiseInverse().asDiagonal() * x * d_.cwiseInverse().asDiagonal();
-        const MatrixXcd inverse = matrix.partialPivLu().inverse();
-        if (!inverse.allFinite()) return false;
+        const linalg::SingleThreadedBlas one_thread;
+        MatrixXcd inverse = matrix;
+        if (!linalg::invert(inverse)) return false;
 
         const auto slice = [&](Index p, Index r) {
             return inverse.block(p * sites_, r * sites_, sites_, sites_);

@@ -188,7 +188,8 @@ public:
         parallel_for(jobs.size(), trackers_, [&](Tracker& mine, std::size_t k) {
             Job& job = jobs[k];
             if (job.circle) {
-                job.band = inside(mine, job.from, job.to, places[job.upper].solution.m);
+                job.band =
+                    inside(mine, job.from, job.to, places[job.lower].solution, places[job.upper].solution);
                 return;
             }
             const Unknowns guess = foreseen(mine.equation(), job, places);

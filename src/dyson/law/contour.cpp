@@ -8,23 +8,32 @@
 namespace spectra::dyson {
 namespace {
 
-constexpr int half_points = 5;         // K
-constexpr std::size_t most_nodes = 3;  // of the polynomial that foresees the next point
+constexpr int half_points = 5;   // K
+constexpr double enough = 1e-5;  // Newton step: the radius times g to 1e-5 is a hundredth of a mass of 1/1000
+constexpr std::size_t most_nodes = 5;  // of the polynomial that foresees the next point
 
-/// The polynomial in ω through the logarithms of solutions in one gauge: on the circle they are analytic.
-Unknowns foreseen(const std::vector<Solution>& solved, Complex direction) {
-    const std::size_t first = solved.size() - std::min(solved.size(), most_nodes);
-    const Unknowns& base = solved.back().m;
-    Unknowns change = Unknowns::Zero(base.size());
-    for (std::size_t k = first; k + 1 < solved.size(); ++k) {
-        Complex weight = 1;
-        for (std::size_t j = first; j < solved.size(); ++j)
-            if (j != k)
-                weight *= (direction - solved[j].omega.direction) /
-                          (solved[k].omega.direction - solved[j].omega.direction);
-        change += weight * solved[k].m.cwiseQuotient(base).array().log().matrix();
+/// Solutions on the circle, in one gauge, by their angle: there they are analytic.
+struct Node {
+    double angle = 0;
+    Unknowns m;
+};
+
+/// The polynomial in the angle through the nearest nodes.
+Unknowns foreseen(const Equation& equation, std::vector<Node> nodes, double angle) {
+    std::sort(nodes.begin(), nodes.end(), [&](const Node& a, const Node& b) {
+        return std::abs(a.angle - angle) < std::abs(b.angle - angle);
+    });
+    nodes.resize(std::min(nodes.size(), most_nodes));
+    std::vector<const Unknowns*> values;
+    std::vector<double> weights;
+    for (const Node& node : nodes) {
+        double weight = 1;
+        for (const Node& other : nodes)
+            if (&other != &node) weight *= (angle - other.angle) / (node.angle - other.angle);
+        values.push_back(&node.m);
+        weights.push_back(weight);
     }
-    return base.cwiseProduct(change.array().exp().matrix());
+    return equation.mix(values, weights.data());
 }
 
 /// Fills in what follows from the moments.
@@ -58,23 +67,34 @@ Inside Inside::without(const Outside& outside) const {
     return solved ? read(rest) : rest;
 }
 
-Inside inside(Tracker& tracker, double lower, double upper, const Unknowns& guess) {
-    const double centre = 0.5 * (lower + upper), radius = 0.5 * (upper - lower);
-    std::vector<Solution> solved;
+Inside inside(Tracker& tracker, double lower, double upper, const Solution& below, const Solution& above) {
+    const double centre = 0.5 * (lower + upper), radius = 0.5 * (upper - lower), log_scale = std::log(centre);
+    const Equation& equation = tracker.equation();
+    const auto here_of = [&](const Solution& solution) {
+        return equation.regauged(solution.m, solution.omega.log_scale, log_scale);
+    };
+    const auto is_end = [](const Solution& solution, double end) {
+        return std::abs(solution.omega.log_scale - std::log(end)) < 1e-9;
+    };
+    std::vector<Node> nodes{{0, here_of(above)}};
+    const bool both_ends = is_end(above, upper) && is_end(below, lower);
+    if (both_ends) nodes.push_back({std::numbers::pi, here_of(below)});
     Inside found{false, lower, upper};
     for (int k = 0; k < half_points; ++k) {
-        const Complex z = std::polar(1.0, std::numbers::pi * (k + 0.5) / half_points);
-        const Frequency omega{std::log(centre), 1.0 + radius / centre * z};
-        Solution here = tracker.at(omega, solved.empty() ? guess : foreseen(solved, omega.direction));
-        if (!here.ok() && !solved.empty()) here = tracker.at(omega, solved.back().m);
+        const double angle = std::numbers::pi * (k + 0.5) / half_points;
+        const Complex z = std::polar(1.0, angle);
+        const Frequency omega{log_scale, 1.0 + radius / centre * z};
+        Solution here = tracker.at(omega, foreseen(equation, nodes, angle), enough);
+        if (!here.ok()) here = tracker.at(omega, nodes[k > 0 ? nodes.size() - 1 : 0].m, enough);
         if (!here.ok()) return {};
-        const Complex g = tracker.equation().scaled_green(omega, here.m) / centre;
+        const Complex g = equation.scaled_green(omega, here.m) / centre;
         Complex power = z;
         for (double& moment : found.moments) {
             moment += (2.0 * g * radius * power).real() / half_points;
             power *= z;
         }
-        solved.push_back(std::move(here));
+        if (k == 0 && !both_ends) nodes.clear();  // of another circle
+        nodes.push_back({angle, std::move(here.m)});
     }
     return read(found);
 }

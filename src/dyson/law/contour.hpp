@@ -40,7 +40,8 @@ struct Inside {
     Inside without(const Outside& outside) const;
 };
 
-/// `guess`: unknowns of a solution near the upper end.
-Inside inside(Tracker& tracker, double lower, double upper, const Unknowns& guess);
+/// `below` and `above`: solutions next to the axis at the two ends, from which points of the circle are foreseen, or at
+/// any two places with nothing between them and the circle.
+Inside inside(Tracker& tracker, double lower, double upper, const Solution& below, const Solution& above);
 
 }  // namespace spectra::dyson

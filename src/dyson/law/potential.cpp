@@ -11,6 +11,7 @@
 #include "dyson/exact/support_bounds.hpp"
 #include "dyson/solve/tracker.hpp"
 #include "linalg/blas.hpp"
+#include "linalg/complex_matrix.hpp"
 
 #include <Eigen/LU>
 
@@ -342,7 +343,9 @@ public:
         result.mass_error = result.defect = 0;
         const double per_stream = 1 / static_cast<double>(n_);
         const double argument = per_stream * argument_of_determinant(h, result.mass_error);
-        const Matrix inverse = h.partialPivLu().inverse();
+        const linalg::SingleThreadedBlas one_thread;
+        Matrix inverse = h;
+        if (!linalg::invert(inverse)) return {};
         const auto part = [&](Index i, Index j) { return inverse.block(i * n_, j * n_, n_, n_); };
         result.mass_above = (share * product.imag() + argument) / pi - static_cast<double>(depth_ - 1);
         for (Index l = 0; l < depth_; ++l) {

@@ -17,6 +17,7 @@
 #include "dyson/law/unresolved.hpp"
 #include "dyson/solve/tracker.hpp"
 #include "dyson/solve/watched.hpp"
+#include "linalg/blas.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -317,6 +318,7 @@ Theory solve_checked(const Network& network, Method method, const Options& optio
         return theory;
     }
 
+    const linalg::SingleThreadedBlas one_thread;  // for all threads, until the last is done
     const SupportBounds support = range_of(network, method);
     const bool counting = options.counting && method == Method::operator_valued;
     if ((counting || std::holds_alternative<AlignedBranch>(network.branch)) && !law.certified) {

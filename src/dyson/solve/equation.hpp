@@ -74,6 +74,15 @@ public:
     /// The Newton step that is enough at a point on the way to another; 0: the certified one.
     virtual double passing_step() const { return 0; }
 
+    /// The longest Newton step that is taken whole; of a longer one, a fraction of that length.
+    virtual double longest_step() const { return 2; }
+
+    /// Unknowns of the gauge of one scale in that of another, at the same ω. Only guesses are changed by it: by default
+    /// they stay what they are.
+    virtual Unknowns regauged(const Unknowns& m, double /*from_log_scale*/, double /*to_log_scale*/) const {
+        return m;
+    }
+
     /// Whether masses between bands must be counted just above the real axis (potential.hpp).
     virtual bool counted_from_above() const { return false; }
 

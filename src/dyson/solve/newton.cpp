@@ -47,6 +47,7 @@ double jitter(Equation& equation, const Frequency& omega, const Unknowns& m, int
 Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int max_steps, double enough,
                   int& steps, int& probes) {
     const double slack = sign_slack(omega), small = std::max(enough, equation.certified_step());
+    const double longest = equation.longest_step();
     Iteration result;
     Unknowns delta, trial;
     double previous = std::numeric_limits<double>::infinity();
@@ -55,7 +56,7 @@ Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int m
         if (!equation.newton_step(omega, m, delta)) return result;
         const double step = delta.cwiseAbs().maxCoeff();
         if (!std::isfinite(step) || step > 1e8) return result;
-        double fraction = step > 2 ? 2 / step : 1;
+        double fraction = step > longest ? longest / step : 1;
         trial = equation.moved(m, delta, fraction);
         for (int h = 0; h < max_halvings && step > real_slack; ++h) {
             if (equation.admissible(omega, trial, -slack)) break;

@@ -69,11 +69,34 @@ void Tracker::make_companions() {
         while (companions_.back().omega.log_scale > anchor) {
             if (newton_steps_ > search_steps(*equation_)) return;
             const double next = std::max(anchor, companions_.back().omega.log_scale - companion_spacing);
-            solution = follow(companions_.back(), at_tilt(next, companion_tilt), equation_->passing_step());
+            solution = {};
+            if (companions_.size() > 1)
+                solution =
+                    attempt(at_tilt(next, companion_tilt), extrapolated(next), 4, equation_->passing_step());
+            if (!solution.ok())
+                solution =
+                    follow(companions_.back(), at_tilt(next, companion_tilt), equation_->passing_step());
             if (!solution.ok()) return;
             companions_.push_back(solution);
         }
     }
+}
+
+Unknowns Tracker::extrapolated(double log_s) const {
+    constexpr std::size_t most = 3;
+    std::vector<const Unknowns*> values;
+    std::vector<double> places, weights;
+    for (std::size_t k = companions_.size(); k-- > 0 && values.size() < most;) {
+        values.push_back(&companions_[k].m);
+        places.push_back(companions_[k].omega.log_scale);
+    }
+    for (std::size_t k = 0; k < places.size(); ++k) {
+        double weight = 1;
+        for (std::size_t j = 0; j < places.size(); ++j)
+            if (j != k) weight *= (log_s - places[j]) / (places[k] - places[j]);
+        weights.push_back(weight);
+    }
+    return equation_->mix(values, weights.data());
 }
 
 Tracker::Tracker(const Tracker& other)
@@ -211,8 +234,8 @@ Solution Tracker::try_from(double log_s, double tilt, const Unknowns& guess) {
     return at(at_tilt(log_s, tilt), guess);
 }
 
-Solution Tracker::at(const Frequency& omega, const Unknowns& guess) {
-    return attempt(omega, guess, 15);
+Solution Tracker::at(const Frequency& omega, const Unknowns& guess, double enough) {
+    return attempt(omega, guess, 15, enough);
 }
 
 Solution Tracker::lower(double log_s, double tilt, const Unknowns& guess) {

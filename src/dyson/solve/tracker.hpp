@@ -33,8 +33,8 @@ public:
     /// The same from the guess only: failed if Newton does not converge to a certified solution.
     Solution try_from(double log_s, double tilt, const Unknowns& guess);
 
-    /// The same at any ω.
-    Solution at(const Frequency& omega, const Unknowns& guess);
+    /// The same at any ω. `enough`: the Newton step that is enough, if longer than the certified one.
+    Solution at(const Frequency& omega, const Unknowns& guess, double enough = 0);
 
     /// At ω = e^{log_s}(1 + i·tilt), tilt > 0, from a guess that may be far off: first at larger tilts, where solutions
     /// change slowly with s, then down. From the companion line if that fails.
@@ -59,6 +59,8 @@ public:
 private:
     Solution attempt(const Frequency& omega, const Unknowns& guess, int max_steps = 25, double enough = 0);
     void make_companions();
+    /// The polynomial in ln s through the last companions.
+    Unknowns extrapolated(double log_s) const;
     Solution companion(double log_s);
     Solution from_start(double log_s);
     /// At the imaginary ω of that scale, from weaker noise, which has a closer start.

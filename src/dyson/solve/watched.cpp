@@ -44,6 +44,10 @@ public:
     }
     double certified_step() const override { return equation_->certified_step(); }
     double passing_step() const override { return equation_->passing_step(); }
+    double longest_step() const override { return equation_->longest_step(); }
+    Unknowns regauged(const Unknowns& m, double from, double to) const override {
+        return equation_->regauged(m, from, to);
+    }
     bool counted_from_above() const override { return equation_->counted_from_above(); }
     double passes() const override { return equation_->passes(); }
 

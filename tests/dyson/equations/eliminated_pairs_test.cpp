@@ -110,6 +110,27 @@ TEST(EliminatedPairs, FallsBackWhereAPartIsSingular) {
     EXPECT_LT((found.t() - t).norm(), 1e-9 * t.norm());
 }
 
+// Single precision, blocks of unequal size; in double where it would not do.
+TEST(EliminatedPairs, RoughIsTheSameToAFewDigits) {
+    Case of(75);
+    EliminatedPairs found;
+    ASSERT_TRUE(found.run(of.k, of.c, true));
+    EXPECT_TRUE(found.rough());
+    Matrix t = by_lu(of);
+    EXPECT_LT((found.t() - t).norm(), 1e-4 * t.norm());
+    EXPECT_GT((found.t() - t).norm(), 1e-10 * t.norm()) << "in double";
+    ASSERT_TRUE(found.run(of.k, of.c));
+    EXPECT_FALSE(found.rough());
+    EXPECT_LT((found.t() - t).norm(), 1e-10 * t.norm());
+
+    of.k.topLeftCorner(64, 64).setZero();
+    of.k(0, 0) = -1.0 / of.c[0](0, 0);
+    ASSERT_TRUE(found.run(of.k, of.c, true));
+    EXPECT_FALSE(found.rough());
+    t = by_lu(of);
+    EXPECT_LT((found.t() - t).norm(), 1e-9 * t.norm());
+}
+
 TEST(EliminatedPairs, NeedsNoInverseOfC) {
     Case of(3);
     of.c[1].setZero();

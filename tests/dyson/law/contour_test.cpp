@@ -54,7 +54,8 @@ TEST(Contour, FindsTheBandThatCountingFinds) {
     ASSERT_NEAR(plain.mass * network.size(), 1, 1e-3);
     const Solution near = tracker.solve(std::log(top), 1e-3);
     ASSERT_TRUE(near.ok());
-    const Inside found = inside(tracker, lower, top, near.m);
+    const Solution far = tracker.solve(std::log(lower), 1e-3);
+    const Inside found = inside(tracker, lower, top, far, near);
     ASSERT_TRUE(found.solved);
     EXPECT_NEAR(found.mass, plain.mass, 0.02 * plain.mass);
     EXPECT_NEAR(found.mean, plain.mean, 1e-3 * plain.mean);

@@ -39,6 +39,15 @@ Eigen::MatrixXd product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
     return a * b;
 }
 
+Eigen::MatrixXf product(const Eigen::MatrixXf& a, const Eigen::MatrixXf& b) {
+    return a * b;
+}
+
+void subtract_product(const Eigen::Ref<const Eigen::MatrixXf>& a, const Eigen::Ref<const Eigen::MatrixXf>& b,
+                      Eigen::Ref<Eigen::MatrixXf> out) {
+    out -= a * b.transpose();
+}
+
 void subtract_product(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::Ref<const Eigen::MatrixXd>& b,
                       Eigen::Ref<Eigen::MatrixXd> out) {
     out -= a * b.transpose();
