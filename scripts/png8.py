@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Rewrites a PNG of 8 bits per sample with a palette of at most 256 colours: png8.py FROM TO
 
-Pictures of lines and letters have few colours besides the shades at their edges, which are rounded until they fit.
+Pictures of lines and letters have few colours besides the shades at their edges, which take the nearest of those that fit.
 The file is a third as large. Needs nothing but Python.
 """
+import collections
 import struct
 import sys
 import zlib
@@ -51,18 +52,15 @@ def pixels(row, channels):
     return list(zip(row[0::channels], row[1::channels], row[2::channels]))
 
 
-def shade(colour, levels):
-    return tuple(round(round(v * (levels - 1) / 255) * 255 / (levels - 1)) for v in colour)
-
-
 def palette_of(rows):
-    """The finest rounding that leaves at most 256 colours: a map from a colour to its rounded one."""
-    seen = {colour for row in rows for colour in row}
-    for levels in (32, 24, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6):
-        rounded = {colour: shade(colour, levels) for colour in seen}
-        if len(set(rounded.values())) <= 256:
-            return rounded
-    raise SystemExit("png8: more colours than a palette holds")
+    """A map from every colour to the nearest of the 256 that fill most: areas keep theirs, and shades at edges give way."""
+    areas = collections.Counter(colour for row in rows for colour in row)
+    kept = [colour for colour, _ in areas.most_common(256)]
+
+    def shown(colour):
+        return min(kept, key=lambda other: sum((a - b) ** 2 for a, b in zip(colour, other)))
+
+    return {**{colour: shown(colour) for colour in areas}, **{colour: colour for colour in kept}}
 
 
 def chunk(kind, body):
