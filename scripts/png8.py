@@ -52,15 +52,21 @@ def pixels(row, channels):
     return list(zip(row[0::channels], row[1::channels], row[2::channels]))
 
 
+def apart(a, b):
+    return sum((x - y) ** 2 for x, y in zip(a, b))
+
+
 def palette_of(rows):
-    """A map from every colour to the nearest of the 256 that fill most: areas keep theirs, and shades at edges give way."""
+    """A map from every colour to the nearest of 256: those that fill most, then what is missed most, by area and distance."""
     areas = collections.Counter(colour for row in rows for colour in row)
-    kept = [colour for colour, _ in areas.most_common(256)]
-
-    def shown(colour):
-        return min(kept, key=lambda other: sum((a - b) ** 2 for a, b in zip(colour, other)))
-
-    return {**{colour: shown(colour) for colour in areas}, **{colour: colour for colour in kept}}
+    kept = [colour for colour, _ in areas.most_common(160)]
+    nearest_kept = {colour: min((apart(colour, other), other) for other in kept) for colour in areas}
+    while len(kept) < min(256, len(areas)):
+        missed = max(areas, key=lambda colour: areas[colour] * nearest_kept[colour][0])
+        kept.append(missed)
+        for colour, found in nearest_kept.items():
+            nearest_kept[colour] = min(found, (apart(colour, missed), missed))
+    return {colour: shown for colour, (_, shown) in nearest_kept.items()}
 
 
 def chunk(kind, body):

@@ -85,9 +85,15 @@ std::vector<FigureKind> chosen(const FigureRequest& request) {
     return kinds;
 }
 
+constexpr std::size_t longest_of_files = 60;  ///< in a file's name
+
 std::string stem_of(const FigureRequest& request, const std::string& name, const Settings& settings) {
     if (request.out) return request.name == "all" ? *request.out + "-" + name : *request.out;
-    return fmt::format("spectra-figure-{}{}", name, file_name_suffix(settings, {"command", "figure"}));
+    std::string of_files;
+    for (const auto& file : request.files) of_files += "-" + std::filesystem::path(file).stem().string();
+    if (of_files.size() > longest_of_files) of_files = fmt::format("-{}-files", request.files.size());
+    return fmt::format("spectra-figure-{}{}{}", name, of_files,
+                       file_name_suffix(settings, {"command", "figure", "files"}));
 }
 
 /// The request of one of the figures: with the files that it reads. Those given to `all` are of spectra train.
@@ -175,14 +181,15 @@ std::optional<std::string> draw_figures(const FigureRequest& request, const Invo
     const auto kinds = chosen(request);
     std::vector<OutputFiles> files;
     for (const auto& kind : kinds) {
-        const auto settings = of_figure(invocation, kind.name, own_request(request, kind)).settings;
-        files.push_back(output_files(stem_of(request, kind.name, settings), request.plots));
+        const auto own = own_request(request, kind);
+        const auto settings = of_figure(invocation, kind.name, own).settings;
+        files.push_back(output_files(stem_of(own, kind.name, settings), request.plots));
         check_writable(files.back(), settings, request.force);
     }
     for (std::size_t k = 0; k < kinds.size(); ++k) {
         if (kinds.size() > 1) observer.prefix(fmt::format("{} of {}, ", k + 1, kinds.size()));
         observer.stage(kinds[k].name);
-        const FigureRequest own = own_request(request, kinds[k]);
+        const auto own = own_request(request, kinds[k]);
         DrawnFigure figure{kinds[k].name, {}, {}};
         try {
             figure.drawing = kinds[k].draw(own, observer);

@@ -96,8 +96,7 @@ Drawing draw_streams(const FigureRequest& request, Observer&) {
             request.files.front()));
     Drawing drawing;
     add_framed(drawing, std::move(maxima), "step", "largest entry of a row", plot::Scale::linear);
-    add_framed(drawing, std::move(diagonal), "step", "share with maxima on the diagonal",
-               plot::Scale::linear);
+    add_framed(drawing, std::move(diagonal), "step", "share, maxima on diagonal", plot::Scale::linear);
     add_framed(drawing, std::move(gradient), "step", "gradient norm, mean", plot::Scale::logarithmic);
     add_framed(drawing, std::move(sums), "step", "largest sum", plot::Scale::logarithmic);
     const std::size_t before = drawing.figure.panels.size();
@@ -118,7 +117,7 @@ Drawing draw_streams(const FigureRequest& request, Observer&) {
                 drawing.numbers.emplace_back(fmt::format("{}: {}", run.label, what), along->means().back());
         };
         number("median row maximum", "row_maximum_median");
-        number("share with maxima on the diagonal", "diagonal_share");
+        number("share, maxima on diagonal", "diagonal_share");
         number("cosine between streams after mixing", "stream_cosine_mixed");
     }
     drawing.figure.title = "Mixers and streams during training";
