@@ -476,7 +476,7 @@ Json figure_object(const h5::File& file) {
             if (entry["series"].size() >= most_series) break;
             Json series;
             series["attributes"] = (panel / name).attributes();
-            for (const char* column : {"x", "y", "lower"}) (panel / name).add(series, column, 7, 10000);
+            for (const char* column : {"x", "y", "lower", "value"}) (panel / name).add(series, column, 7, 10000);
             entry["series"].push_back(std::move(series));
         }
         object["panels"].push_back(std::move(entry));

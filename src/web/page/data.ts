@@ -112,7 +112,7 @@ export interface Training {
 
 export interface Panel {
     attributes: Attributes;
-    series: { attributes: Attributes; x?: Block; y?: Block; lower?: Block }[];
+    series: { attributes: Attributes; x?: Block; y?: Block; lower?: Block; value?: Block }[];
 }
 
 export interface ResultFile {

@@ -4,6 +4,7 @@ import { Chart, legend, numbersOf, type Mark, type Series } from './chart';
 import { num, text, type Block, type Panel, type ResultFile } from './data';
 import { h, section } from './dom';
 import { brief, percent, show } from './format';
+import { heat } from './heat';
 import { sortable } from './table';
 
 const numbers = (source: Block | undefined) => (source?.data ?? []).map((v) => v ?? NaN);
@@ -38,8 +39,17 @@ export function depthSections(file: ResultFile): HTMLElement[] {
     return out;
 }
 
+/// A panel of coloured cells: x is the column and y the row, from 1.
+function panelCells(panel: Panel, cells: Panel['series'][number]): HTMLElement {
+    const x = numbers(cells.x), y = numbers(cells.y), rows: number[][] = [];
+    numbers(cells.value).forEach((value, k) => (rows[y[k] - 1] ??= [])[x[k] - 1] = value);
+    return h('div', { class: 'panel' }, heat(brief(text(panel.attributes, 'heading')) || text(cells.attributes, 'label'), rows, 1));
+}
+
 /// Places are stored as logarithms where an axis is logarithmic.
 function panelChart(panel: Panel): HTMLElement {
+    const cells = panel.series.find((s) => text(s.attributes, 'mark') === 'cells' && s.value);
+    if (cells) return panelCells(panel, cells);
     const logX = text(panel.attributes, 'x_scale') === 'log10', logY = text(panel.attributes, 'y_scale') === 'log10';
     const marks: Record<string, Mark> = { line: 'line', steps: 'steps', impulses: 'stems', points: 'points', band: 'band' };
     let colour = 0;
