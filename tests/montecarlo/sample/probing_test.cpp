@@ -1,6 +1,7 @@
 #include "montecarlo/sample/probing.hpp"
 
 #include "random/stream.hpp"
+#include "support/dense_operator.hpp"
 
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
@@ -9,6 +10,8 @@
 
 namespace spectra::montecarlo {
 namespace {
+
+using Dense = tests::DenseOperator;
 
 constexpr int size = 60;
 
@@ -20,23 +23,6 @@ Eigen::MatrixXd matrix_of_known_values() {
     const Eigen::MatrixXd q = qr.householderQ();
     return q * Eigen::VectorXd::LinSpaced(size, 0.05, 2).asDiagonal() * q.transpose();
 }
-
-class Dense final : public linalg::LinearOperator {
-public:
-    explicit Dense(Eigen::MatrixXd matrix) : matrix_(std::move(matrix)) {}
-    int size() const override { return static_cast<int>(matrix_.rows()); }
-    void apply(const double* in, double* out, int columns) override {
-        Eigen::Map<Eigen::MatrixXd>(out, size(), columns) =
-            matrix_ * Eigen::Map<const Eigen::MatrixXd>(in, size(), columns);
-    }
-    void apply_transpose(const double* in, double* out, int columns) override {
-        Eigen::Map<Eigen::MatrixXd>(out, size(), columns) =
-            matrix_.transpose() * Eigen::Map<const Eigen::MatrixXd>(in, size(), columns);
-    }
-
-private:
-    Eigen::MatrixXd matrix_;
-};
 
 /// To probe `dense`; every call appends the number of its probes to `calls`.
 ProbedMatrix probed(Dense& dense, std::vector<int>& calls) {
