@@ -1,12 +1,14 @@
 #include "dyson/law/theory.hpp"
 
 #include "base/parallel.hpp"
+#include "base/special_values.hpp"
 #include "dyson/equations/as_printed.hpp"
 #include "dyson/equations/chain.hpp"
 #include "dyson/equations/s_transform.hpp"
 #include "dyson/equations/scalar.hpp"
 #include "dyson/equations/site_draws.hpp"
 #include "dyson/equations/tied.hpp"
+#include "dyson/equations/two_layers.hpp"
 #include "dyson/exact/moments.hpp"
 #include "dyson/exact/one_stream.hpp"
 #include "dyson/exact/support_bounds.hpp"
@@ -22,7 +24,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <numbers>
 #include <optional>
@@ -32,14 +33,12 @@
 namespace spectra::dyson {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 std::unique_ptr<Equation> make_equation(const Network& network, Method method) {
     switch (method) {
         case Method::scalar:
             return make_scalar(network);
         case Method::s_transform:
-            return make_s_transform(network);
+            return s_transform_is_exact(network) ? make_s_transform(network) : make_two_layers(network);
         case Method::printed:
             return make_printed(network);
         case Method::operator_valued:
@@ -399,11 +398,10 @@ void check(const Network& network, Method method) {
     if (!isotropic_gaussian(network))
         throw std::invalid_argument("theory " + name(method) +
                                     " supports isotropic Gaussian branches only; use ov");
-    if (method == Method::s_transform && !s_transform_is_exact(network))
+    if (method == Method::s_transform && !s_transform_is_exact(network) && network.depth() != 2)
         throw std::invalid_argument(
-            "theory s-transform requires one stream, or mixers that are multiples of orthogonal "
-            "matrices; "
-            "use ov, scalar or printed");
+            "theory s-transform requires one stream, two layers, or mixers that are multiples of orthogonal "
+            "matrices; use ov, scalar or printed");
 }
 
 Theory solve(const Network& network, Method method, const Options& options) {

@@ -23,7 +23,7 @@ namespace spectra::dyson {
 enum class Method {
     operator_valued,  ///< "ov": the chain, exact at every depth (docs/theory.md)
     scalar,           ///< "scalar": one-layer equations multiplied as if they were free scalars
-    s_transform,      ///< "s-transform": a second method, if it is exact (s_transform.hpp)
+    s_transform,      ///< "s-transform": a second method, where exact (s_transform, two_layers.hpp)
     printed,          ///< "printed": the paper's equation (7) as printed, for comparison (as_printed.hpp)
 };
 
@@ -31,8 +31,8 @@ enum class Method {
 std::string name(Method method);
 
 /// Throws std::invalid_argument, one line with the reason, if a method does not support a network: all
-/// methods except ov require isotropic Gaussian branches, s-transform also orthogonal mixers, and ov a
-/// limited size with tied weights.
+/// methods except ov require isotropic Gaussian branches, s-transform also orthogonal mixers or two layers,
+/// and ov a limited size with tied weights.
 void check(const Network& network, Method method);
 
 /// Points chosen by the user instead of the adaptive grid.

@@ -1,5 +1,6 @@
 #include "dyson/equations/two_layers.hpp"
 
+#include "dyson/law/theory.hpp"
 #include "support/dense_dyson.hpp"
 #include "support/networks.hpp"
 
@@ -74,12 +75,35 @@ TEST(TwoLayers, WithOneLayerWithoutNoise) {
     }
 }
 
+TEST(TwoLayers, GivesTheWholeLaw) {
+    for (const auto family : mixers::all_families()) {
+        for (const int n : {2, 4}) {
+            const Network network = draw_network(family, n, 2, 1, 0.3);
+            const Theory law = solve(network, Method::s_transform),
+                         chain = solve(network, Method::operator_valued);
+            EXPECT_TRUE(law.summary.certified) << mixers::name(family) << n << ": " << law.summary.message();
+            EXPECT_LT(std::abs(law.summary.mass - 1), 1e-7) << mixers::name(family);
+            EXPECT_LT(agreement(law.law, chain.law).wasserstein1, 1e-6) << mixers::name(family) << n;
+        }
+    }
+}
+
+TEST(TwoLayers, FindsTheBandsOfWeakBranches) {
+    // Noise 1e-4 leaves a band round every singular value of A_2 A_1, with gaps of e-folds between.
+    const Network network = draw_network(mixers::Family::gaussian, 3, 2, 1, 1e-4);
+    const Theory law = solve(network, Method::s_transform), chain = solve(network, Method::operator_valued);
+    EXPECT_TRUE(law.summary.certified) << law.summary.message();
+    EXPECT_LT(agreement(law.law, chain.law).wasserstein1_log, 1e-6);
+}
+
 TEST(TwoLayers, RefusesOtherNetworks) {
     EXPECT_THROW(two_layers_green(make_network(Mixer::Identity(2, 2), 1, 1, 0.1), Complex(1, 1)),
                  std::invalid_argument);
     Network tied = make_network(Mixer::Identity(2, 2), 2, 1, 0.1);
     tied.branch = tied_branch(2, 0.1);
     EXPECT_THROW(two_layers_green(tied, Complex(1, 1)), std::invalid_argument);
+    EXPECT_THROW(check(draw_network(mixers::Family::bistochastic, 2, 3, 1, 0.1), Method::s_transform),
+                 std::invalid_argument);
 }
 
 }  // namespace
