@@ -1,10 +1,10 @@
 #include "claims/nested_product.hpp"
 
+#include "base/special_values.hpp"
 #include "linalg/eigen_instances.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace spectra::claims::jpmhc {
 namespace {
@@ -110,7 +110,6 @@ std::complex<double> nested_green(const Network& network, std::complex<double> o
             solved = ratio < 0.999;
         }
     }
-    const double nan = std::numeric_limits<double>::quiet_NaN();
     const Complex trace = w.trace() / static_cast<double>(network.streams);
     return solved ? (1.0 + trace) / omega : Complex(nan, nan);
 }

@@ -1,5 +1,7 @@
 #include "linalg/golub_kahan.hpp"
 
+#include "base/special_values.hpp"
+
 #include <Eigen/Core>
 
 #include <lapacke.h>
@@ -13,8 +15,6 @@
 
 namespace spectra::linalg {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double distance_to_neighbours(const std::vector<double>& node, std::size_t i) {
     double out = infinity;

@@ -1,5 +1,6 @@
 #include "linalg/graded.hpp"
 
+#include "base/special_values.hpp"
 #include "linalg/blas.hpp"
 
 #include <lapacke.h>
@@ -18,7 +19,6 @@ namespace {
 
 using Matrix = Eigen::Map<Eigen::MatrixXd>;
 constexpr double unit = std::numeric_limits<double>::epsilon() / 2;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::size_t index(int i) {
     return static_cast<std::size_t>(i);

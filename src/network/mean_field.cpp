@@ -1,11 +1,12 @@
 #include "network/mean_field.hpp"
 
+#include "base/special_values.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 namespace spectra {
@@ -57,7 +58,6 @@ double tuned(double sigma2, double variance, const Activation& activation, doubl
                std::log(sigma2);
     };
     double x = std::log(guess > 0 ? guess : sigma2), f = excess(x);
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     double low = -infinity, high = infinity, slope = 1;
     for (int step = 0; step < 200 && f != 0; ++step) {
         (f < 0 ? low : high) = x;

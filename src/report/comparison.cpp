@@ -1,5 +1,6 @@
 #include "report/comparison.hpp"
 
+#include "base/special_values.hpp"
 #include "mixers/mixer.hpp"
 #include "report/density_figure.hpp"
 #include "report/stored_report.hpp"
@@ -19,8 +20,6 @@
 
 namespace spectra::report {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// A parameter of networks, and its wording.
 struct Parameter {

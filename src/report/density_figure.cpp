@@ -1,5 +1,6 @@
 #include "report/density_figure.hpp"
 
+#include "base/special_values.hpp"
 #include "report/density_notes.hpp"
 #include "report/panel_height.hpp"
 #include "report/wording.hpp"
@@ -15,8 +16,6 @@ namespace spectra::report {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double log_ten = std::numbers::ln10;
 
 /// Density per unit ln s over x = ln s; NaN interrupts the line.

@@ -1,5 +1,6 @@
 #include "report/density_notes.hpp"
 
+#include "base/special_values.hpp"
 #include "base/text.hpp"
 #include "report/wording.hpp"
 
@@ -7,14 +8,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace spectra::report {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Shares that are worth a note.
 constexpr double least_hidden = 0.05, least_band = 0.005;
 

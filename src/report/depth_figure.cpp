@@ -1,15 +1,15 @@
 #include "report/depth_figure.hpp"
 
+#include "base/special_values.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace spectra::report {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// Deeper than that, depths are shown on a logarithmic axis.
 constexpr int deepest_on_linear_axis = 40;
 

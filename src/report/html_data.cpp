@@ -217,10 +217,6 @@ Json sample_object(const Spectrum& law, const Detail& detail) {
     return object;
 }
 
-Json expected_object(const montecarlo::Expected& expected) {
-    return {{"mean", number(expected.mean)}, {"std", number(expected.deviation)}};
-}
-
 const char* name_of(Closeness closeness) {
     if (closeness == Closeness::agree) return "agree";
     return closeness == Closeness::close ? "close" : "differ";

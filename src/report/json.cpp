@@ -173,10 +173,6 @@ Json depth_object(const dyson::DepthLimit& limit) {
     return object;
 }
 
-Json expected_object(const montecarlo::Expected& expected) {
-    return {{"mean", number(expected.mean)}, {"std", number(expected.deviation)}};
-}
-
 Json agreement_object(const Agreement& agreement) {
     Json object;
     object["wasserstein1"] = number(agreement.wasserstein1);

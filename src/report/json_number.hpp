@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dyson/law/outlier.hpp"
+#include "montecarlo/finite_size.hpp"
 #include "spectrum/metrics.hpp"
 
 #include <nlohmann/json.hpp>
@@ -20,6 +21,10 @@ inline nlohmann::ordered_json metrics_object(const Metrics& metrics) {
     auto object = nlohmann::ordered_json::object();
     for (const auto& metric : metric_names) object[metric.name] = number(metrics.*metric.member);
     return object;
+}
+
+inline nlohmann::ordered_json expected_object(const montecarlo::Expected& expected) {
+    return {{"mean", number(expected.mean)}, {"std", number(expected.deviation)}};
 }
 
 /// Outliers of an aligned law, the largest first.

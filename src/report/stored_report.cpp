@@ -1,5 +1,6 @@
 #include "report/stored_report.hpp"
 
+#include "base/special_values.hpp"
 #include "h5/file.hpp"
 #include "report/result_format.hpp"
 #include "report/runs_file.hpp"
@@ -142,7 +143,6 @@ montecarlo::Simulation read_simulation(const Reader& in) {
 /// The expected distance of a theory from the simulation: the same for all theories.
 std::optional<montecarlo::ExpectedDistance> read_expected(const Reader& in, const Run& run) {
     const std::string group = "metrics/agreement";
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     for (const auto& [pair, agreement] : run.agreement) {
         const auto read = [&, key = name(pair)](const std::string& distance) {
             const std::string attribute = key + "_" + distance + "_expected";

@@ -1,3 +1,4 @@
+#include "base/special_values.hpp"
 #include "spectrum/spectrum.hpp"
 
 #include <algorithm>
@@ -7,8 +8,6 @@
 
 namespace spectra {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Widest interval in ln s for one quadrature: four nodes are exact to rounding for a cubic times e^x there.
 constexpr double widest = 0.5;

@@ -1,5 +1,7 @@
 #include "spectrum/spectrum.hpp"
 
+#include "base/special_values.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,8 +11,6 @@
 
 namespace spectra {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct QuadratureNode {
     double place, weight;

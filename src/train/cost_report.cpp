@@ -1,5 +1,6 @@
 #include "train/cost_report.hpp"
 
+#include "base/special_values.hpp"
 #include "h5/file.hpp"
 #include "report/json_number.hpp"
 #include "report/table.hpp"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
 namespace spectra::train {
@@ -21,8 +21,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using plot::Scale;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// At least three digits, never a power of ten.
 std::string three_digits(double value) {

@@ -1,5 +1,6 @@
 #include "train/training_report.hpp"
 
+#include "base/special_values.hpp"
 #include "h5/file.hpp"
 #include "base/atomic_file.hpp"
 #include "report/json_number.hpp"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace spectra::train {
@@ -20,8 +20,6 @@ namespace {
 using report::baseline_words;
 using Json = nlohmann::ordered_json;
 using report::number;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> column(const TrainingLog& log, std::size_t index) {
     std::vector<double> values;

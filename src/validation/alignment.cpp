@@ -3,6 +3,7 @@
 #include "dyson/law/theory.hpp"
 #include "montecarlo/run/simulate.hpp"
 #include "validation/common_part.hpp"
+#include "validation/measured_kind.hpp"
 #include "validation/prediction.hpp"
 
 #include <algorithm>
@@ -18,11 +19,6 @@ constexpr int least_draws = 8;
 // Columns of the equation (aligned_chain.hpp) up to which it is solved: its work grows as their cube. Less than a minute
 // on two cores, and minutes where the rank was asked for.
 constexpr Eigen::Index most_columns = 512, most_if_asked = 1200;
-
-bool reads_one_mix(const layouts::Measurement& m) {
-    return std::all_of(m.stack.connections.begin(), m.stack.connections.end(),
-                       [](const auto& connection) { return connection.pre.size() > 0; });
-}
 
 Triplets first_of(const Triplets& all, Eigen::Index count) {
     return {all.values.head(count), all.left.leftCols(count), all.right.leftCols(count)};
@@ -67,13 +63,6 @@ AlignedPrediction drawn(const std::vector<layouts::Measurement>& measurements, i
         log_values.push_back(montecarlo::simulate(network, draw).log_values);
     }
     return prediction_of_draws(rank, log_values, draws, measured, chance);
-}
-
-bool shares_weights(const layouts::Measurement& m) {
-    for (std::size_t l = 0; l < m.branches.size(); ++l)
-        for (std::size_t k = 0; k < l; ++k)
-            if (m.branches[l].weights == m.branches[k].weights) return true;
-    return false;
 }
 
 Eigen::Index columns_of(const Network& network) {

@@ -2,6 +2,7 @@
 
 #include "base/parallel.hpp"
 #include "dyson/law/cdf_law.hpp"
+#include "validation/measured_kind.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -18,18 +19,6 @@ constexpr std::size_t quantiles = 8192;
 
 /// Layers with tied weights from which the density takes tens of seconds.
 constexpr int counted_tied_depth = 12;
-
-bool shares_weights(const layouts::Measurement& m) {
-    std::set<int> seen;
-    for (const auto& branch : m.branches)
-        if (!seen.insert(branch.weights).second) return true;
-    return false;
-}
-
-bool reads_one_mix(const layouts::Measurement& m) {
-    return std::all_of(m.stack.connections.begin(), m.stack.connections.end(),
-                       [](const auto& connection) { return connection.pre.size() > 0; });
-}
 
 Network with_mixers(const layouts::Stack& stack) {
     Network network;

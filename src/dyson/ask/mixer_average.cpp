@@ -1,5 +1,6 @@
 #include "dyson/ask/mixer_average.hpp"
 
+#include "base/special_values.hpp"
 #include "spectrum/metrics.hpp"
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 namespace spectra::dyson {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int cells = 256;
 constexpr double tail = 1e-3;  // share of the mass that may lie below a grid's lower end
 

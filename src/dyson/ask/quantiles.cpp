@@ -1,5 +1,6 @@
 #include "dyson/ask/quantiles.hpp"
 
+#include "base/special_values.hpp"
 #include "dyson/equations/chain.hpp"
 #include "dyson/exact/moments.hpp"
 #include "dyson/law/potential.hpp"
@@ -133,7 +134,6 @@ public:
     }
 
 private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
     static double narrow(double log_s) { return 1e-7 * (1 + std::abs(log_s)); }
 
     /// Newton's step for F = u. Towards an end of the law the mass beyond falls as the distance to the power 3/2, where

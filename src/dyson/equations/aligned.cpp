@@ -3,6 +3,7 @@
 #include "dyson/equations/aligned_chain.hpp"
 #include "dyson/exact/aligned_moments.hpp"
 #include "linalg/blas.hpp"
+#include "linalg/index.hpp"
 
 #include <Eigen/LU>
 
@@ -17,9 +18,7 @@ namespace {
 using Eigen::Index;
 using Vector = Eigen::VectorXcd;
 
-Index index(std::size_t k) {
-    return static_cast<Index>(k);
-}
+using linalg::index;
 
 class Aligned final : public Equation {
 public:

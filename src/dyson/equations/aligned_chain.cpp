@@ -1,6 +1,7 @@
 #include "dyson/equations/aligned_chain.hpp"
 
 #include "linalg/complex_matrix.hpp"
+#include "linalg/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,9 +19,7 @@ constexpr Index few_probes = 2;
 constexpr double always_affordable = 1e6;
 constexpr Index worth_rounding = 128;  // columns from which single precision is faster
 
-Index index(std::size_t k) {
-    return static_cast<Index>(k);
-}
+using linalg::index;
 
 /// ±1/√k, the same on every machine (splitmix64).
 Eigen::MatrixXd signs(Index rows, Index columns) {

@@ -1,12 +1,12 @@
 #include "dyson/equations/as_printed.hpp"
 
+#include "base/special_values.hpp"
 #include "dyson/equations/free_scalar.hpp"
 #include "dyson/exact/mixer_values.hpp"
 #include "dyson/exact/support_bounds.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <string>
@@ -14,8 +14,6 @@
 
 namespace spectra::dyson::printed {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 const IsotropicBranch& isotropic_branch(const Network& network) {
     if (!isotropic_gaussian(network))

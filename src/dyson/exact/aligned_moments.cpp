@@ -1,16 +1,15 @@
 #include "dyson/exact/aligned_moments.hpp"
 
+#include "base/special_values.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace spectra::dyson {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
 using Eigen::Index;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double log_or_lost(double value) {
     return value > 0 ? std::log(value) : -infinity;

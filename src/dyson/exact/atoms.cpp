@@ -1,6 +1,8 @@
 #include "dyson/exact/atoms.hpp"
 
+#include "base/special_values.hpp"
 #include "dyson/exact/aligned_moments.hpp"
+#include "dyson/exact/arrays.hpp"
 #include "dyson/exact/layer_branch.hpp"
 #include "dyson/exact/mixer_values.hpp"
 #include "linalg/blas.hpp"
@@ -19,7 +21,6 @@
 namespace spectra::dyson {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double rank_tolerance = 1e-10;
 constexpr double place_tolerance = 1e-10;  // in ln s: closer values are one atom
 constexpr double resolution = 1e-5;        // of s², relative to the norm of J_x J_yᵀ
@@ -139,10 +140,6 @@ Atoms weights_of(const Eigen::ArrayXd& values) {
     for (const double value : values)
         if (value > 1e-13 * values.maxCoeff()) result.push_back({std::log(value), unit});
     return merged(result);
-}
-
-Eigen::ArrayXd as_array(const std::vector<double>& values) {
-    return Eigen::Map<const Eigen::ArrayXd>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
 /// One layer A + X, X bi-invariant: atoms of the free convolution of the symmetrised laws. Two atoms combine

@@ -1,17 +1,15 @@
 #include "dyson/exact/mixer_values.hpp"
 
+#include "base/special_values.hpp"
 #include "mixers/defects.hpp"
 
 #include <Eigen/QR>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace spectra::dyson {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 

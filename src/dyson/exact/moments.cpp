@@ -1,6 +1,8 @@
 #include "dyson/exact/moments.hpp"
 
+#include "base/special_values.hpp"
 #include "dyson/exact/aligned_moments.hpp"
+#include "dyson/exact/arrays.hpp"
 #include "dyson/exact/layer_branch.hpp"
 #include "dyson/exact/mixer_values.hpp"
 #include "network/tied_moments.hpp"
@@ -10,13 +12,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace spectra::dyson {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // Singular values below this share of the largest are zero; thresholds of κ are met to this accuracy.
 constexpr double rounding = 1e-13;
 
@@ -24,14 +24,6 @@ using Matrix = Eigen::MatrixXd;
 
 double tr_n(const Matrix& x) {
     return x.trace() / static_cast<double>(x.rows());
-}
-
-double mean(const Eigen::ArrayXd& x) {
-    return x.mean();
-}
-
-Eigen::ArrayXd as_array(const std::vector<double>& values) {
-    return Eigen::Map<const Eigen::ArrayXd>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
 // ---- covariances -------------------------------------------------------------------------------

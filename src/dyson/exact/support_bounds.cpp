@@ -1,5 +1,7 @@
 #include "dyson/exact/support_bounds.hpp"
 
+#include "base/special_values.hpp"
+#include "dyson/exact/arrays.hpp"
 #include "dyson/exact/atoms.hpp"
 #include "dyson/exact/frames.hpp"
 #include "dyson/exact/layer_branch.hpp"
@@ -10,16 +12,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace spectra::dyson {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-double mean(const Eigen::ArrayXd& x) {
-    return x.mean();
-}
 
 double log_or_zero(double value) {
     return value > 0 ? std::log(value) : -infinity;

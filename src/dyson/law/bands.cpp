@@ -1,8 +1,9 @@
 #include "dyson/law/bands.hpp"
 
+#include "base/special_values.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -10,7 +11,6 @@
 namespace spectra::dyson {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double pi = std::numbers::pi;
 constexpr int max_scan_points = 20000;
 constexpr int max_scan_failures = 10;

@@ -1,18 +1,17 @@
 #include "dyson/law/density.hpp"
 
 #include "base/parallel.hpp"
+#include "base/special_values.hpp"
 #include "dyson/law/bands.hpp"
 #include "dyson/law/panel.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 namespace spectra::dyson {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int max_generations = 12;
 // Newton steps: of all panels, times the number of unknowns, and of one panel.
 constexpr long max_unknown_steps = 120000000;

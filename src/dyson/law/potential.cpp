@@ -12,6 +12,7 @@
 #include "dyson/solve/tracker.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/complex_matrix.hpp"
+#include "linalg/index.hpp"
 
 #include <Eigen/LU>
 
@@ -32,9 +33,7 @@ constexpr double log_negligible = -28;  // ln of a negligible mass: 1e-12
 constexpr double largest_mass_error = 1e-6;
 constexpr double largest_defect = 1e-4;  // accuracy of a solution's unknowns if conditioning sets a floor
 
-Index index(std::size_t k) {
-    return static_cast<Index>(k);
-}
+using linalg::index;
 
 /// arg z in [0, π]; rounding may have left z below the real axis.
 double upper_argument(Complex z, double& error) {

@@ -1,16 +1,16 @@
 #include "dyson/law/unresolved.hpp"
 
+#include "base/special_values.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <utility>
 #include <vector>
 
 namespace spectra::dyson {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double counted_to = 1e-6;      // rounding of the count
 constexpr double largest_defect = 1e-3;  // of the point the count is read off, which is stationary there
 constexpr double negligible = 1e-6;      // of the root mean square, in W1

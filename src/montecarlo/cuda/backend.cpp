@@ -7,6 +7,7 @@
 #include "montecarlo/cuda/product.cuh"
 #include "montecarlo/cuda/runtime.cuh"
 #include "montecarlo/cuda/sampling.cuh"
+#include "montecarlo/sample/sizes.hpp"
 #include "random/stream.hpp"
 
 #include <algorithm>
@@ -34,10 +35,6 @@ static_assert(static_cast<int>(ActivationKind::relu) == relu &&
 
 constexpr std::size_t largest_batch = 4096;
 constexpr std::size_t batch_bytes = std::size_t{8} << 30U;  // more does not help
-
-std::size_t unsigned_of(int x) {
-    return static_cast<std::size_t>(x);
-}
 
 int exponent_of(const std::vector<Layer>& layers) {
     int exponent = 0;

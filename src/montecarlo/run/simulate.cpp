@@ -4,6 +4,7 @@
 #include "montecarlo/run/fingerprint.hpp"
 #include "montecarlo/run/session.hpp"
 #include "montecarlo/run/totals.hpp"
+#include "montecarlo/sample/sizes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,9 +25,6 @@ std::size_t times(std::size_t a, std::size_t b) {
 }
 std::size_t plus(std::size_t a, std::size_t b) {
     return saturated(a, b, false);
-}
-std::size_t unsigned_of(int x) {
-    return static_cast<std::size_t>(std::max(x, 0));
 }
 
 std::size_t value_bytes(const Network& network, const Options& options) {

@@ -1,8 +1,9 @@
 #include "montecarlo/run/tally.hpp"
 
+#include "base/special_values.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <string>
@@ -20,8 +21,6 @@ std::uint64_t up_to(std::span<const double> log_values, double log_s) {
     return static_cast<std::uint64_t>(std::upper_bound(log_values.begin(), log_values.end(), log_s) -
                                       log_values.begin());
 }
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 [[noreturn]] void damaged(const std::string& what) {
     throw std::invalid_argument("the saved samples are damaged: " + what);

@@ -1,10 +1,12 @@
 #include "montecarlo/run/workers.hpp"
 
+#include "base/special_values.hpp"
 #include "linalg/blas.hpp"
 #include "montecarlo/cuda/module.hpp"
 #include "linalg/graded.hpp"
 #include "montecarlo/sample/product.hpp"
 #include "montecarlo/sample/quadrature.hpp"
+#include "montecarlo/sample/sizes.hpp"
 #include "parallel/ranks.hpp"
 #include "montecarlo/sample/sampler.hpp"
 #include "linalg/singular_values.hpp"
@@ -15,19 +17,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <utility>
 
 namespace spectra::montecarlo {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-std::size_t unsigned_of(int x) {
-    return static_cast<std::size_t>(x);
-}
 
 /// For J = 2^of_matrix · matrix, with norm2 the squared Frobenius norm of the matrix.
 Drawn statistics(double norm2, long of_matrix, int size, double rounding) {

@@ -3,6 +3,7 @@
 #include "linalg/aligned.hpp"
 #include "montecarlo/sample/forward.hpp"
 #include "montecarlo/sample/haar.hpp"
+#include "montecarlo/sample/sizes.hpp"
 #include "random/stream.hpp"
 
 #include <omp.h>
@@ -20,10 +21,6 @@ namespace {
 
 constexpr int panel_width = 128;  // even, so that a panel begins with a block of its random stream
 constexpr int most_groups = 16;   // of panels that are added up; limits the number of useful threads
-
-std::size_t squared(int size) {
-    return static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
-}
 
 Eigen::VectorXd slopes(const Neurons& neurons, int size, random::Stream stream) {
     const auto& activation = neurons.activation;

@@ -1,5 +1,6 @@
 #include "montecarlo/sample/quadrature.hpp"
 
+#include "base/special_values.hpp"
 #include "montecarlo/sample/product.hpp"
 #include "montecarlo/sample/rounding.hpp"
 #include "random/stream.hpp"
@@ -17,8 +18,6 @@
 
 namespace spectra::montecarlo {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Random vectors v with E vvᵀ = I/N and n orthogonal streams of p numbers and equal length, uniform
 /// among those: vᵀ(T ⊗ I_p)v = tr T/n for every T. If mixers spread a law over streams, a probe then

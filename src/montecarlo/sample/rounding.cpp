@@ -1,5 +1,6 @@
 #include "montecarlo/sample/rounding.hpp"
 
+#include "base/special_values.hpp"
 #include "network/tied_moments.hpp"
 
 #include <cmath>
@@ -11,7 +12,6 @@ namespace spectra::montecarlo {
 namespace {
 
 using Eigen::MatrixXd;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// E tr_p X S Yᵀ for the branches X and Y of two layers with the same weights.
 MatrixXd through_branch(const Layer& layer, const Layer& other, const MatrixXd& square) {

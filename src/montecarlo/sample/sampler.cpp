@@ -1,6 +1,7 @@
 #include "montecarlo/sample/sampler.hpp"
 
 #include "linalg/blas.hpp"
+#include "montecarlo/sample/sizes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,14 +9,6 @@
 #include <utility>
 
 namespace spectra::montecarlo {
-namespace {
-
-std::size_t squared(int size) {
-    return static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
-}
-
-}  // namespace
-
 Sampler::Sampler(int streams, int width) : streams_(streams), width_(width), size_(streams * width) {
     product_.resize(squared(size_));
     next_.resize(squared(size_));

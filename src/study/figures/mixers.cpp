@@ -1,3 +1,4 @@
+#include "base/special_values.hpp"
 #include "study/figures/mixer_stacks.hpp"
 #include "study/figures/panels.hpp"
 
@@ -5,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 namespace spectra::study {
@@ -23,7 +23,6 @@ std::string entry_text(double value, Eigen::Index n) {
 
 plot::Panel heat_map(const Mixer& a, const plot::ColourScale& scale) {
     const auto n = a.rows();
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     plot::Series cells, sums;
     cells.label = "entry of the matrix";
     cells.mark = sums.mark = plot::Mark::cells;

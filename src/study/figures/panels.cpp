@@ -1,13 +1,13 @@
 #include "study/figures/panels.hpp"
 
 #include "base/parallel.hpp"
+#include "base/special_values.hpp"
 #include "study/observer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <mutex>
 #include <numbers>
 #include <stdexcept>
@@ -15,9 +15,6 @@
 namespace spectra::study {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// The ends of what is drawn along one axis.
 plot::Axis axis_around(const std::vector<const std::vector<double>*>& places, const std::string& label,
