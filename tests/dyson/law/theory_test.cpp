@@ -1,10 +1,12 @@
 #include "dyson/law/theory.hpp"
 
-#include "dyson/law/bands.hpp"
 #include "dyson/equations/chain.hpp"
 #include "dyson/exact/moments.hpp"
 #include "dyson/exact/support_bounds.hpp"
+#include "dyson/law/bands.hpp"
+#include "dyson/law/potential.hpp"
 #include "dyson/solve/tracker.hpp"
+#include "support/fuzz_models.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>
@@ -207,6 +209,37 @@ TEST(Theory, DoesNotDependOnTheNumberOfThreads) {
         EXPECT_EQ(one.curve.density_log, many.curve.density_log);
         EXPECT_EQ(one.summary.newton_steps, many.summary.newton_steps);
     }
+}
+
+/// The bound by norms lies hundreds of e-folds above these laws: far() is below the range of double there.
+TEST(Theory, EntersDeepNetworksBelowTheirNormBound) {
+    const Mixer mixer{{0.5, 1.5}, {-0.2, 0.1}};
+    const Network network = make_network(mixer, 1000, 1, 5e-5);
+    const double mean = log_mean(network).value();
+    ASSERT_GT(support_bounds(network).log_upper, mean + 400);
+    const Theory scalar = solve(network, Method::scalar);
+    EXPECT_TRUE(scalar.summary.certified) << scalar.summary.message;
+    EXPECT_NEAR(scalar.summary.log_mean, mean, 1e-6 * std::abs(mean));
+    // The chain at one point above the law and at one below half of it.
+    const Network drawn = draw_network(mixers::Family::gaussian, 2, 1000, 1, 0.05);
+    const SupportBounds range = support_bounds(drawn);
+    ASSERT_GT(range.log_upper, range.log_far + 350);
+    const auto below = mass_below(drawn, {range.log_far + 1, range.log_seeds.front() - 5});
+    EXPECT_TRUE(below[0].certified);
+    EXPECT_NEAR(below[0].mass, 1, 1e-6);
+    EXPECT_TRUE(below[1].certified);
+    EXPECT_NEAR(below[1].mass, 0.5, 1e-6);
+}
+
+/// A band of mass 1/9 beside three noiseless singular values that coincide.
+TEST(Theory, FindsBandsWithoutASeedByCounts) {
+    const auto model = tests::FuzzModels()(116);
+    Options options;
+    options.points = 60;
+    const Theory theory = solve(model.network, Method::operator_valued, options);
+    EXPECT_TRUE(theory.summary.certified) << model.name << ": " << theory.summary.message;
+    EXPECT_NEAR(theory.summary.mass, 1, 1e-7);
+    EXPECT_NEAR(theory.summary.mean_square / theory.summary.mean_square_exact, 1, 1e-9);
 }
 
 TEST(Theory, AZeroLayerCollapsesEverything) {
