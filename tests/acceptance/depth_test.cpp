@@ -50,6 +50,17 @@ TEST(Depth, BistochasticStacksAreCertifiedOverTheWholeSpectrum) {
     EXPECT_GE(counted, 8);
 }
 
+TEST(Depth, GaussianStacksAreCertifiedFarBelowTheirNormBound) {
+    const Network network = tests::draw_network(mixers::Family::gaussian, 2, 1000, 25, 0.05);
+    const auto summary = dyson::solve(network, Method::operator_valued).summary;
+    EXPECT_TRUE(summary.certified) << summary.message;
+    EXPECT_NEAR(summary.mass, 1, 1e-9);
+    EXPECT_NEAR(summary.log_mean, summary.log_mean_exact.value(), 1e-5);
+    std::printf("gaussian L = 1000: %d points, |mass - 1| %.1e, log-mean off by %.1e, %.1f s\n",
+                summary.points, std::abs(summary.mass - 1), summary.log_mean - *summary.log_mean_exact,
+                summary.seconds);
+}
+
 TEST(Depth, EveryFamilyIsCertifiedAtThirtyLayers) {
     for (const auto family : mixers::all_families()) {
         const Network network = tests::draw_network(family, 4, 30, 25, 0.05);

@@ -141,6 +141,19 @@ void expect_dense(const tests::FuzzModel& model, const dyson::Green& green) {
     }
 }
 
+/// Two equal rotations and a hyper-connection: five bands about s = 1, where all noiseless singular values coincide. The
+/// one of mass 1/9 below it is found by counts alone.
+TEST(Fuzz, FindsBandsThatNoSingularValueMarks) {
+    const auto model = tests::FuzzModels()(116);
+    dyson::Options options;
+    options.points = 60;
+    const auto theory = dyson::solve(model.network, dyson::Method::operator_valued, options);
+    EXPECT_TRUE(theory.summary.certified) << model.name << ": " << theory.summary.message;
+    EXPECT_EQ(theory.law.density().support.size(), 5u);
+    EXPECT_NEAR(theory.summary.mass, 1, 1e-9);
+    EXPECT_NEAR(theory.summary.mean_square / theory.summary.mean_square_exact, 1, 1e-9);
+}
+
 TEST(Fuzz, EveryModelEndsCertifiedOrNamedOnTheRightBranch) {
     const tests::FuzzModels draw;
     int points = 0, certified = 0, laws = 0, certified_laws = 0;

@@ -38,7 +38,7 @@ public:
         const bool noise = std::all_of(variances.begin(), variances.end(), [](double v) { return v > 0; });
         if (!noise) return;  // atoms are possible: left to mass_below
         log_mean_square_ = log_mean_square(network);
-        tracker_.emplace(make_operator_valued(network), range.log_upper, seeds_);
+        tracker_.emplace(make_operator_valued(network), range.log_far, seeds_);
         reader_.emplace(network);
     }
 

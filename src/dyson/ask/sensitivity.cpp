@@ -50,7 +50,7 @@ Sensitivity of_mass(const Network& network, const MassBelow& mass) {
 
 Sensitivity of_mean_square(const Network& network) {
     const auto equation = make_operator_valued(network);
-    const Frequency omega{support_bounds(network).log_upper + far_above, {0.0, 1.0}};
+    const Frequency omega{support_bounds(network).log_far + far_above, {0.0, 1.0}};
     const Solution solution = newton(*equation, omega, equation->far(omega));
     const Potential potential = PotentialReader(network).at(solution);
     Sensitivity result = real_part(potential, std::exp(2 * omega.log_scale));

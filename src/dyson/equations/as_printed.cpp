@@ -218,6 +218,7 @@ SupportBounds support_bounds(const Network& network) {
         const double zeros = static_cast<double>((a <= 1e-13 * a.maxCoeff()).count());
         result.atom_at_zero = std::max(result.atom_at_zero, zeros / network.streams);
     }
+    result.log_far = result.log_upper;
     return result;
 }
 

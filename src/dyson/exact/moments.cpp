@@ -309,12 +309,16 @@ std::optional<double> mean_fourth(const Network& network) {
     return std::exp(log_scale) * sum;
 }
 
-double scalar_mean_square(const Network& network) {
+double log_scalar_mean_square(const Network& network) {
     const std::vector<double> variance = sigma2(network);
     double log_product = 0;
     for (std::size_t l = 0; l < network.mixers.size(); ++l)
         log_product += std::log(network.mixers[l].squaredNorm() / network.streams + variance[l]);
-    return std::exp(log_product);
+    return log_product;
+}
+
+double scalar_mean_square(const Network& network) {
+    return std::exp(log_scalar_mean_square(network));
 }
 
 std::optional<double> log_mean(const Network& network) {

@@ -44,6 +44,9 @@ std::optional<double> mean_fourth(const Network& network);
 /// E s² of the scalar law: Π_l (tr_n A_lA_lᵀ + σ_l²).
 double scalar_mean_square(const Network& network);
 
+/// ln of it.
+double log_scalar_mean_square(const Network& network);
+
 /// E ln s = lim (1/N) ln |det J|: additive over layers for every branch, even tied ones, because determinants
 /// multiply. One layer:
 ///

@@ -165,11 +165,17 @@ SupportBounds aligned_bounds(const Network& network) {
     }
     result.log_lower = -infinity;
     // The largest of N values is at most √(N E s²).
-    result.log_upper = std::min(result.log_upper, 0.5 * (log_mean_square(network) + std::log(network.size())));
+    result.log_upper =
+        std::min(result.log_upper, 0.5 * (log_mean_square(network) + std::log(network.size())));
+    result.log_far = result.log_upper;
     return result;
 }
 
 }  // namespace
+
+double log_far_of(const Network& network, double log_square) {
+    return 0.5 * (log_square + 1 + std::log1p(static_cast<double>(network.depth())));
+}
 
 SupportBounds support_bounds(const Network& network) {
     if (std::holds_alternative<AlignedBranch>(network.branch)) return aligned_bounds(network);
@@ -186,6 +192,7 @@ SupportBounds support_bounds(const Network& network) {
     }
     result.log_upper = ends.log_upper;
     result.log_lower = ends.log_lower;
+    result.log_far = std::min(result.log_upper, log_far_of(network, log_mean_square(network)));
     result.kappa = kappa(network).value_or(0);
     const auto points = atoms(network);
     if (!points.empty() && points.front().log_place == -infinity) result.atom_at_zero = points.front().mass;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -25,6 +27,9 @@ constexpr double gap_reach = 8;  // e-folds; rounding matters at about twice tha
 constexpr int max_march = 500;
 constexpr int max_approach = 3;  // halves of the way to the edge of a band nearby
 constexpr double edge_tolerance = 1e-11;
+constexpr double least_band = 1e-5;  // mass that a count must show
+constexpr double far_reach = 3;      // e-folds above where the law is expected to end
+constexpr std::size_t most_bands = 100;
 
 double square(double v) {
     return v * v;
@@ -216,8 +221,8 @@ Edge BandFinder::march(std::vector<Solution>& points, int direction, double boun
         const double resolution = 1 + std::abs(near);
         if (moved) {
             // For narrow bands it must be a share of their width.
-            const double close = std::clamp(1e-8 * std::abs(near - start), 4e-16 * resolution,
-                                            edge_tolerance * resolution);
+            const double close =
+                std::clamp(1e-8 * std::abs(near - start), 4e-16 * resolution, edge_tolerance * resolution);
             const bool same = edge && previous && std::abs(*edge - *previous) < close;
             agreed = same ? agreed + 1 : 0;
             if (agreed >= 2) return {*edge, true};
@@ -328,13 +333,14 @@ double BandFinder::lowest() const {
     return range_.log_lower > -infinity ? range_.log_lower - 0.1 : seeds_.front() - 30 * (1 + range_.kappa);
 }
 
-Band BandFinder::band_around(const Solution& first, double above, Support& support, const Band* nearby) {
+Band BandFinder::band_around(const Solution& first, double below, double above, Support& support,
+                             const Band* nearby) {
     Band band;
     std::vector<Solution> up{first}, down{first};
     band.upper = march(up, +1, above, support, nearby);
     if (up.size() > 1) down.insert(down.begin(), up[1]);
     const std::size_t shared = down.size();
-    band.lower = march(down, -1, lowest(), support, nearby);
+    band.lower = march(down, -1, below, support, nearby);
     for (std::size_t i = down.size(); i-- > shared;) band.known.push_back(std::move(down[i]));
     for (Solution& s : up) band.known.push_back(std::move(s));
     return band;
@@ -362,15 +368,78 @@ Support BandFinder::around_seeds(const Support* near) {
         if (first.state != State::certified || first.omega.log_scale >= above) continue;
         // Where a tail is cut depends on the steps that led there: it is found as without a band nearby.
         const bool alike = nearby != nullptr && nearby->soft();
-        Band band = alike ? band_around(first, above, support, nearby) : Band();
+        Band band = alike ? band_around(first, lowest(), above, support, nearby) : Band();
         if (!alike || !band.soft()) {
             support.tail_exponent = support.mass_below = 0;
-            band = band_around(first, above, support, nullptr);
+            band = band_around(first, lowest(), above, support, nullptr);
         }
         above = band.lower.log_s;
         if (band.width() > 0) support.bands.insert(support.bands.begin(), std::move(band));
     }
     return support;
+}
+
+// ---- by counts ---------------------------------------------------------------------------------------
+
+Solution BandFinder::counted_between(double lower, double upper, const MassAbove& mass_above) {
+    struct Place {
+        double x = 0, above = std::numeric_limits<double>::quiet_NaN();
+        Solution solution = {};
+    };
+    const double width = upper - lower;
+    std::optional<Solution> inside;
+    const Unknowns* guess = nullptr;
+    // A gap point with its count, or a point of the support, at one of several positions.
+    const auto probe = [&](std::initializer_list<double> positions) {
+        Place place;
+        for (const double x : positions) {
+            if (exhausted()) break;
+            Solution s = tracker_.solve(x, 0, guess);
+            if (s.state == State::certified) inside = std::move(s);
+            if (inside) break;
+            if (s.state != State::gap) continue;
+            place = {x, mass_above(s), std::move(s)};
+            if (std::isfinite(place.above)) break;
+        }
+        return place;
+    };
+    const auto at = [&](double f) { return f < 0.5 ? lower + f * width : upper - (1 - f) * width; };
+    Place high = probe({at(1 - 1e-4), at(1 - 1e-2), at(0.9)});
+    if (inside) return *inside;
+    Place low = probe({at(1e-4), at(1e-2), at(0.1)});
+    if (inside) return *inside;
+    while (low.above - high.above > least_band && high.x - low.x > 1e-14 * (1 + std::abs(high.x))) {
+        const auto between = [&](double f) { return std::lerp(low.x, high.x, f); };
+        guess = &high.solution.m;
+        Place middle = probe({between(0.5), between(0.43), between(0.58), between(0.25), between(0.8)});
+        if (inside) return *inside;
+        if (!std::isfinite(middle.above)) break;
+        (middle.above - high.above > least_band ? low : high) = std::move(middle);
+    }
+    return {};
+}
+
+bool BandFinder::add_counted(Support& support, const MassAbove& mass_above) {
+    bool any = false;
+    const double top = std::min(range_.log_upper, range_.log_far + far_reach) + 0.1;
+    // Between bands `b − 1` and `b`, from the top downwards; a band that is added leaves two gaps to look at.
+    for (std::size_t b = support.bands.size() + 1; b-- > 0;) {
+        const bool lowest_gap = b == 0;
+        if (lowest_gap && (support.tail_exponent > 0 || (seeds_.empty() && range_.log_lower == -infinity)))
+            break;
+        const double lower = lowest_gap ? lowest() : support.bands[b - 1].upper.log_s;
+        const double upper = b < support.bands.size() ? support.bands[b].lower.log_s : top;
+        if (!(upper - lower > 1e-13 * (1 + std::abs(upper)))) continue;
+        const Solution first = counted_between(lower, upper, mass_above);
+        if (first.state != State::certified) continue;
+        Band band = band_around(first, lower, upper, support, nullptr);
+        if (!(band.width() > 0)) continue;
+        support.bands.insert(support.bands.begin() + static_cast<std::ptrdiff_t>(b), std::move(band));
+        any = true;
+        if (support.bands.size() > most_bands) break;
+        b += 2;  // the gap above the new band, then the one below
+    }
+    return any;
 }
 
 void BandFinder::split(Support& support, double hole) {

@@ -5,9 +5,13 @@
 #include "dyson/solve/newton.hpp"
 #include "dyson/solve/tracker.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace spectra::dyson {
+
+/// The mass above a solved point of a gap, without atoms; NaN where rounding hides it.
+using MassAbove = std::function<double(const Solution&)>;
 
 /// One end of a band.
 struct Edge {
@@ -58,6 +62,11 @@ public:
     /// `refine`.
     Support by_scan(double refine);
 
+    /// Adds the bands between those of `support` that have no noiseless singular value inside: if the mass above the two
+    /// ends of a gap differs, there is a band between them, and halving the gap by counts finds it, however narrow it is.
+    /// Returns whether any was found.
+    bool add_counted(Support& support, const MassAbove& mass_above);
+
     /// Splits a band in which a point turned out to lie in a gap.
     void split(Support& support, double hole);
 
@@ -74,8 +83,10 @@ private:
     /// Follows `nearby` towards its end from the last of `points`, by halves, and appends what is certified. Returns a
     /// position at or beyond the edge: one in a gap, if it came there, or `bound`.
     double approach(std::vector<Solution>& points, int direction, double bound, const Band& nearby);
-    /// The band of a solution, up to `above` at most.
-    Band band_around(const Solution& first, double above, Support& support, const Band* nearby);
+    /// The band of a solution, from `below` up to `above` at most.
+    Band band_around(const Solution& first, double below, double above, Support& support, const Band* nearby);
+    /// A point of the support between two positions, if counts differ there and lead to one.
+    Solution counted_between(double lower, double upper, const MassAbove& mass_above);
     double distance_to_seed(double x) const;
     std::vector<double> scan_places(double top, double bottom, double step) const;
     bool in_wide_gap(double x, double reach) const;

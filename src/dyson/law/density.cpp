@@ -57,14 +57,24 @@ public:
                    law.mass_error <= allowed_error(law);
         };
         SolvedLaw best;
-        if (options_.near != nullptr) best = once(finder_.around_seeds(options_.near));
-        if (!sound(best)) best = once(finder_.around_seeds());
+        if (options_.near != nullptr) {
+            Support support = finder_.around_seeds(options_.near);
+            best = once(support);
+        }
+        if (!sound(best)) {
+            Support support = finder_.around_seeds();
+            best = once(support);
+            if (options_.mass_above && !sound(best) && finder_.add_counted(support, options_.mass_above)) {
+                SolvedLaw law = once(support);
+                if (badness(law) < badness(best)) best = std::move(law);
+            }
+        }
         for (double refine = 1; refine < 30 && !finder_.exhausted() && !spent() && !sound(best);
              refine *= 3) {
             Support support = finder_.by_scan(refine);
             // A search that was given up has hardly found all bands: skip it if panels are expensive.
             if (finder_.exhausted() && !best.nodes.empty() && 2 * newton_steps_ > max_steps()) break;
-            SolvedLaw law = once(std::move(support));
+            SolvedLaw law = once(support);
             if (best.nodes.empty() || badness(law) < badness(best)) best = std::move(law);
         }
         judge(best);
@@ -82,13 +92,14 @@ private:
         else if (finder_.exhausted())
             more = ", and the search for bands was given up";
         const bool no_band = law.nodes.empty() && law.mass_error > tolerance::mass;
-        law.judge({{"bands missing", 0, no_band ? 1.0 : 0.0, "no band of the support was found" + more},
-                   {"nodes not certified", 0, static_cast<double>(law.uncertified),
-                    std::to_string(law.uncertified) + " of " + std::to_string(law.nodes.size()) +
-                        " points are not certified" + more},
-                   {"overlap of bands", tolerance::overlap, law.overlap, "bands were found that overlap" + more},
-                   {"mass found", tolerance::mass, law.mass_error,
-                    "the mass found differs from 1 by " + std::to_string(law.mass_error) + more}});
+        law.judge(
+            {{"bands missing", 0, no_band ? 1.0 : 0.0, "no band of the support was found" + more},
+             {"nodes not certified", 0, static_cast<double>(law.uncertified),
+              std::to_string(law.uncertified) + " of " + std::to_string(law.nodes.size()) +
+                  " points are not certified" + more},
+             {"overlap of bands", tolerance::overlap, law.overlap, "bands were found that overlap" + more},
+             {"mass found", tolerance::mass, law.mass_error,
+              "the mass found differs from 1 by " + std::to_string(law.mass_error) + more}});
     }
 
     /// What is missing of a law: mass that was not found, and mass at nodes that were lost. A law without
@@ -204,7 +215,8 @@ private:
         return children;
     }
 
-    SolvedLaw once(Support support) {
+    /// The law on these bands, which are split where there is a gap inside.
+    SolvedLaw once(Support& support) {
         for (int split = 0; split < max_splits && (split == 0 || !spent()); ++split) {
             const std::vector<Band>& bands = support.bands;
             std::vector<Panel> done, open = first_panels(bands);
@@ -320,8 +332,8 @@ private:
 
 }  // namespace
 
-SolvedLaw solve_density(const Tracker& tracker, const SupportBounds& range, const std::vector<Density::Atom>& atoms,
-                        const DensityOptions& options) {
+SolvedLaw solve_density(const Tracker& tracker, const SupportBounds& range,
+                        const std::vector<Density::Atom>& atoms, const DensityOptions& options) {
     return Solver(tracker, range, atoms, options).run();
 }
 

@@ -14,9 +14,10 @@
 namespace spectra::dyson {
 
 struct DensityOptions {
-    int points = 400;         ///< least number of nodes
-    double tolerance = 1e-8;  ///< of the mass
-    int threads = 0;          ///< 0: all; the result does not depend on it
+    int points = 400;               ///< least number of nodes
+    double tolerance = 1e-8;        ///< of the mass
+    int threads = 0;                ///< 0: all; the result does not depend on it
+    MassAbove mass_above = {};      ///< counts, to find bands that were missed; none: by scans alone
     const Support* near = nullptr;  ///< of a network that differs little (BandFinder::around_seeds)
 };
 
@@ -40,11 +41,11 @@ struct SolvedLaw : Certificate {
 /// 2. In each band, substitute x = ln s by an angle θ that flattens the square roots, cut θ into panels
 ///    of Gauss–Legendre nodes, and halve panels if their Legendre series has not decayed. Panels of one
 ///    generation are independent and run in parallel.
-/// 3. The mass must be one. If not, a band was missed: scan the whole range for bands, in finer and
-///    finer steps.
+/// 3. The mass must be one. If not, a band was missed: find it by counts (BandFinder::add_counted), or scan the whole
+///    range for bands, in finer and finer steps.
 ///
 /// Atoms, if there are any, are given: they are exact (atoms.hpp).
-SolvedLaw solve_density(const Tracker& tracker, const SupportBounds& range, const std::vector<Density::Atom>& atoms,
-                        const DensityOptions& options);
+SolvedLaw solve_density(const Tracker& tracker, const SupportBounds& range,
+                        const std::vector<Density::Atom>& atoms, const DensityOptions& options);
 
 }  // namespace spectra::dyson

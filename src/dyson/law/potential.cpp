@@ -487,7 +487,7 @@ std::vector<MassBelow> mass_below(const Network& network, const std::vector<doub
         }
     }
     if (inside.empty()) return result;
-    Tracker tracker(make_operator_valued(network), support_bounds(network).log_upper, inside);
+    Tracker tracker(make_operator_valued(network), support_bounds(network).log_far, inside);
     const PotentialReader reader(network);
     for (std::size_t k = 0; k < log_s.size(); ++k) {
         if (result[k].certified) continue;

@@ -174,6 +174,17 @@ TEST(SupportBounds, StaysInLogarithms) {
     EXPECT_NEAR(bounds.log_seeds[0], 1000 * std::log(1e-5), 1e-8);
 }
 
+TEST(SupportBounds, LogFarIsWhereProductsOfNoiseEnd) {
+    // L square Gaussian factors of variance one end at s² = (L + 1)^{L+1}/L^L, their norms multiply to 4^L.
+    for (const int depth : {1, 3, 30, 1000}) {
+        const SupportBounds bounds = support_bounds(make_network(Mixer::Zero(1, 1), depth, 1, 1.0));
+        const double edge = 0.5 * ((depth + 1) * std::log1p(depth) - depth * std::log(depth));
+        EXPECT_GE(bounds.log_far, edge - 1e-9) << depth;
+        EXPECT_LE(bounds.log_far, edge + 0.16) << depth;
+        EXPECT_LE(bounds.log_far, bounds.log_upper) << depth;
+    }
+}
+
 TEST(SupportBounds, SeedsAreNotAtoms) {
     Network network = draw_network(mixers::Family::orthogonal, 4, 1, 1, 0);
     network.branch =

@@ -1,9 +1,10 @@
 #include "dyson/law/theory.hpp"
 
-#include "dyson/law/bands.hpp"
 #include "dyson/equations/chain.hpp"
 #include "dyson/exact/moments.hpp"
 #include "dyson/exact/support_bounds.hpp"
+#include "dyson/law/bands.hpp"
+#include "dyson/law/potential.hpp"
 #include "dyson/solve/tracker.hpp"
 #include "support/networks.hpp"
 
@@ -207,6 +208,27 @@ TEST(Theory, DoesNotDependOnTheNumberOfThreads) {
         EXPECT_EQ(one.curve.density_log, many.curve.density_log);
         EXPECT_EQ(one.summary.newton_steps, many.summary.newton_steps);
     }
+}
+
+/// The bound by norms lies hundreds of e-folds above these laws: far() is below the range of double there.
+TEST(Theory, EntersDeepNetworksBelowTheirNormBound) {
+    const Mixer mixer{{0.5, 1.5}, {-0.2, 0.1}};
+    const Network network = make_network(mixer, 1000, 1, 5e-5);
+    const double mean = log_mean(network).value();
+    ASSERT_GT(support_bounds(network).log_upper, mean + 400);
+    const Theory scalar = solve(network, Method::scalar);
+    EXPECT_TRUE(scalar.summary.certified) << scalar.summary.message;
+    EXPECT_NEAR(scalar.summary.log_mean, mean, 1e-6 * std::abs(mean));
+    // The chain, above the law and in the upper one of two bands.
+    const Network drawn = draw_network(mixers::Family::gaussian, 2, 1000, 1, 0.05);
+    const SupportBounds range = support_bounds(drawn);
+    ASSERT_GT(range.log_upper, range.log_far + 400);
+    const auto below = mass_below(drawn, {range.log_far + 1, range.log_seeds.front()});
+    EXPECT_TRUE(below[0].certified);
+    EXPECT_NEAR(below[0].mass, 1, 1e-6);
+    EXPECT_TRUE(below[1].certified);
+    EXPECT_GT(below[1].mass, 0.5);
+    EXPECT_LT(below[1].mass, 0.6);
 }
 
 TEST(Theory, AZeroLayerCollapsesEverything) {
