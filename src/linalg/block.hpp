@@ -1,5 +1,7 @@
 #pragma once
 
+#include "linalg/large_block.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -7,7 +9,8 @@
 
 /// Kernels on small complex matrices stored as n² real parts followed by n² imaginary parts, row by
 /// row. Splitting the parts lets the compiler vectorise without the NaN rules of std::complex. N is
-/// the size if it is known at compile time; otherwise it is 0 and `n` is the size.
+/// the size if it is known at compile time; otherwise it is 0 and `n` is the size, and the kernels of large_block.hpp
+/// take over where it is large.
 namespace spectra::linalg::block {
 
 template <int N>
@@ -18,9 +21,15 @@ struct Size {
     constexpr std::size_t stride() const { return 2 * area(); }
 };
 
+template <int N>
+constexpr bool is_large(Size<N> size) {
+    return N == 0 && size.rows() >= large_block::smallest;
+}
+
 /// C = A·B.
 template <int N>
 void multiply(Size<N> size, const double* a, const double* b, double* __restrict c) {
+    if (is_large(size)) return large_block::multiply(size.rows(), a, b, c);
     const std::size_t n = size.rows(), area = size.area();
     for (std::size_t i = 0; i < n; ++i) {
         double* cr = c + i * n;
@@ -41,6 +50,7 @@ void multiply(Size<N> size, const double* a, const double* b, double* __restrict
 /// C = A·B with A real (n² numbers).
 template <int N>
 void multiply_real(Size<N> size, const double* a, const double* b, double* __restrict c) {
+    if (is_large(size)) return large_block::multiply_real(size.rows(), a, b, c);
     const std::size_t n = size.rows(), area = size.area();
     for (std::size_t part = 0; part < 2; ++part) {
         for (std::size_t i = 0; i < n; ++i) {
@@ -58,6 +68,7 @@ void multiply_real(Size<N> size, const double* a, const double* b, double* __res
 /// C = B·A with A real.
 template <int N>
 void multiply_by_real(Size<N> size, const double* b, const double* a, double* __restrict c) {
+    if (is_large(size)) return large_block::multiply_by_real(size.rows(), b, a, c);
     const std::size_t n = size.rows(), area = size.area();
     for (std::size_t part = 0; part < 2; ++part) {
         for (std::size_t i = 0; i < n; ++i) {
@@ -105,6 +116,7 @@ void scale(Size<N> size, double re, double im, const double* b, double* c) {
 /// Σ_ij A_ij B_ij = tr(A Bᵀ).
 template <int N>
 std::pair<double, double> inner(Size<N> size, const double* a, const double* b) {
+    if (is_large(size)) return large_block::inner(size.rows(), a, b);
     const std::size_t area = size.area();
     double re = 0, im = 0;
     for (std::size_t k = 0; k < area; ++k) {
@@ -137,6 +149,7 @@ std::pair<double, double> trace(Size<N> size, const double* a) {
 /// `pivots` holds n indices.
 template <int N>
 bool invert(Size<N> size, double* b, std::size_t* pivots) {
+    if (is_large(size)) return large_block::invert(size.rows(), b, pivots);
     const std::size_t n = size.rows(), area = size.area();
     double* br = b;
     double* bi = b + area;

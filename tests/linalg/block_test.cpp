@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
 namespace spectra::dyson {
@@ -68,6 +70,62 @@ TEST(Block, EqualsEigen) {
     compare_with_eigen<3>(3);
     compare_with_eigen<4>(4);
     for (const Eigen::Index n : {1, 4, 5, 7, 16, 33}) compare_with_eigen<0>(n);
+}
+
+/// The plain kernels are those of a size known at compile time.
+template <int N>
+void compare_large_with_plain() {
+    const linalg::block::Size<N> plain{N};
+    const std::size_t n = N;
+    const auto a = pack(draw(N, 1)), b = pack(draw(N, 2));
+    std::vector<double> c(plain.stride()), expected(plain.stride());
+    std::vector<std::size_t> pivots(n), expected_pivots(n);
+    for (const auto& kernels : linalg::large_block::supported_kernels()) {
+        linalg::block::multiply(plain, a.data(), b.data(), expected.data());
+        kernels.multiply(n, a.data(), b.data(), c.data());
+        EXPECT_EQ(c, expected) << N;
+        linalg::block::multiply_real(plain, a.data(), b.data(), expected.data());
+        kernels.multiply_real(n, a.data(), b.data(), c.data());
+        EXPECT_EQ(c, expected) << N;
+        linalg::block::multiply_by_real(plain, a.data(), b.data(), expected.data());
+        kernels.multiply_by_real(n, a.data(), b.data(), c.data());
+        EXPECT_EQ(c, expected) << N;
+        c = expected = a;
+        ASSERT_TRUE(linalg::block::invert(plain, expected.data(), expected_pivots.data()));
+        ASSERT_TRUE(kernels.invert(n, c.data(), pivots.data()));
+        EXPECT_EQ(c, expected) << N;
+        EXPECT_EQ(pivots, expected_pivots) << N;
+        const auto [re, im] = linalg::block::inner(plain, a.data(), b.data());
+        std::pair<double, double> inner, widest;
+        kernels.inner(n, a.data(), b.data(), inner);
+        EXPECT_LT(std::hypot(inner.first - re, inner.second - im), 1e-13 * N * N) << N;
+        widest = linalg::large_block::inner(n, a.data(), b.data());
+        EXPECT_EQ(inner, widest) << N;
+    }
+}
+
+TEST(Block, LargeKernelsGiveTheBitsOfThePlainOnes) {
+    compare_large_with_plain<1>();
+    compare_large_with_plain<7>();
+    compare_large_with_plain<12>();
+    compare_large_with_plain<13>();
+    compare_large_with_plain<19>();
+    compare_large_with_plain<32>();
+    compare_large_with_plain<64>();
+    compare_large_with_plain<131>();  // longer than what is copied into a contiguous place
+}
+
+TEST(Block, LargeInverseRefusesSingular) {
+    for (const std::size_t n : {12U, 21U}) {
+        const linalg::block::Size<0> size{n};
+        std::vector<std::size_t> pivots(n);
+        std::vector<double> zero(size.stride()), ones(size.stride(), 1.0), infinite(size.stride());
+        linalg::block::add_identity(size, 1, 0, infinite.data());
+        infinite[n] = std::numeric_limits<double>::infinity();
+        for (const auto& kernels : linalg::large_block::supported_kernels())
+            for (std::vector<double> matrix : {zero, ones, infinite})
+                EXPECT_FALSE(kernels.invert(n, matrix.data(), pivots.data())) << n;
+    }
 }
 
 TEST(Block, InvertNeedsItsPivotsAndRefusesSingular) {
