@@ -13,4 +13,11 @@ struct BlasLibrary {
 
 BlasLibrary blas_library();
 
+/// For OpenBLAS on x86-64: the kernel to ask for (by OPENBLAS_CORETYPE) on a processor that has vectors of AVX2 and fused
+/// multiply-add, if the library chose one without, as it does for processors that it does not recognise. Empty otherwise.
+std::string faster_kernel(const BlasLibrary& library, bool has_avx2);
+
+/// Whether this processor has AVX2 and fused multiply-add; false on others than x86-64.
+bool has_avx2();
+
 }  // namespace spectra::linalg

@@ -154,6 +154,9 @@ void try_blas(Part& part) {
     const double gflops = 8.0 / 3 * std::pow(size, 3) / seconds / 1e9;
     part.trial = fmt::format("SVD of size {} in {}, {:.1f} GFLOP/s, error {:.0e}", size, milliseconds(seconds), gflops,
                              error);
+    if (const auto kernel = linalg::faster_kernel(library, linalg::has_avx2()); !kernel.empty())
+        part.trial += fmt::format("; OpenBLAS does not recognise this processor and uses slow kernels: "
+                                  "set OPENBLAS_CORETYPE={}", kernel);
     part.measured = {{"svd_seconds", seconds}, {"gflops", gflops}, {"error", error}, {"error_limit", limit}};
     if (!(error <= limit)) throw std::runtime_error(part.trial + fmt::format(", which is above {:.0e}", limit));
     part.health = Health::works;

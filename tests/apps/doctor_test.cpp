@@ -1,3 +1,4 @@
+#include "linalg/blas_library.hpp"
 #include "support/needs_program.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
@@ -107,6 +108,17 @@ TEST_F(Doctor, FitsAScreen) {
         EXPECT_LE(columns, 80) << line;
     }
     EXPECT_EQ(result.out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(Doctor, NamesSlowKernelsOfOpenBlas) {
+    if (linalg::blas_library().kernel.empty() || !linalg::has_avx2())
+        GTEST_SKIP() << "needs OpenBLAS, and a processor with AVX2";
+    auto slow = parts(run({"--json"}, {{"OPENBLAS_CORETYPE", "Prescott"}}));
+    EXPECT_EQ(slow["BLAS"]["health"], "works");
+    EXPECT_NE(slow["BLAS"]["trial"].get<std::string>().find("set OPENBLAS_CORETYPE=Haswell"), std::string::npos)
+        << slow["BLAS"];
+    auto fast = parts(run({"--json"}, {{"OPENBLAS_CORETYPE", "Haswell"}}));
+    EXPECT_EQ(fast["BLAS"]["trial"].get<std::string>().find("OPENBLAS_CORETYPE"), std::string::npos) << fast["BLAS"];
 }
 
 TEST_F(Doctor, WhatIsRequiredAndFailsIsAnError) {
