@@ -114,7 +114,7 @@ Drawing draw_mixers(const FigureRequest& request, Observer&) {
     drawing.figure.width = plot::page_width;
     const bool several = !request.files.empty() && stacks.front().inputs.size() > 1;
     drawing.figure.caption = {fmt::format(
-        "A as it acts, x ↦ A x: row i is what stream i becomes; {}{}; beside rows and below columns their sums",
+        "A as it acts, x ↦ A x: row i is what stream i becomes; {}{}; row sums on the right, column sums below",
         origin(request, stacks), several ? ", shown at the first" : "")};
     return drawing;
 }
