@@ -57,11 +57,12 @@ TEST(Elementary, TurnsAreRightToOneUlpOfOne) {
     for (int k = 0; k <= 16; ++k) check(k / 16.0);
     EXPECT_LT(worst, 0x1p-52);
     // Quarter turns are exact.
-    for (int k = 0; k < 4; ++k) {
+    const std::array<double, 4> expected{1, 0, -1, 0};
+    for (std::size_t k = 0; k < 4; ++k) {
         double cosine = 0, sine = 0;
-        turn(k / 4.0, cosine, sine);
-        EXPECT_EQ(cosine, std::array{1, 0, -1, 0}.at(static_cast<std::size_t>(k)));
-        EXPECT_EQ(sine, std::array{0, 1, 0, -1}.at(static_cast<std::size_t>(k)));
+        turn(static_cast<double>(k) / 4, cosine, sine);
+        EXPECT_EQ(cosine, expected.at(k));
+        EXPECT_EQ(sine, expected.at((k + 3) % 4));
     }
 }
 
