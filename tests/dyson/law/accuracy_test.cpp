@@ -44,11 +44,12 @@ TEST(Accuracy, OfDensityAndEdges) {
                                 tests::draw_network(mixers::Family::gaussian, 2, 2, 8, 1.0)}) {
         const auto theory = dyson::solve(network, dyson::Method::operator_valued);
         const PreciseDyson precise(network);
-        for (const double u : {0.2, 0.5, 0.8}) {
+        // Not the median of two streams: it may lie at an edge, where rounding of s moves the density.
+        for (const double u : {0.2, 0.45, 0.8}) {
             const double log_s = theory.law.log_quantile(u);
             const Precise s = exp(Precise(log_s));
             const auto expected = static_cast<double>(precise.density(s) * s);
-            EXPECT_NEAR(theory.law.density_log(log_s), expected, 1e-7 * expected) << u;
+            EXPECT_NEAR(theory.law.density_log(log_s), expected, 1e-9 * expected) << u;
         }
         const double upper = std::exp(theory.law.density().support.back().log_upper);
         EXPECT_NEAR(upper, static_cast<double>(precise.edge(upper, 1)), 1e-12 * upper);
