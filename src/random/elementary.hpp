@@ -1,12 +1,19 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <numbers>
 
 /// Elementary functions of additions, multiplications and divisions alone, in a fixed order: the same bits on every
 /// processor, with every vector width and every C library. Without branches, so that compilers take several at a time.
 namespace spectra::random {
+
+// std::bit_cast, which the C++ library of emscripten does not have yet.
+inline double double_of(std::uint64_t bits) {
+    return __builtin_bit_cast(double, bits);
+}
+inline std::uint64_t bits_of(double x) {
+    return __builtin_bit_cast(std::uint64_t, x);
+}
 
 /// ln u for u in [2^-1022, 2), to one unit in the last place.
 ///
@@ -16,10 +23,10 @@ namespace spectra::random {
 inline double natural_log(double u) {
     constexpr std::uint64_t root_half = 0x3FE6A09E00000000, one = 0x3FF0000000000000;
     constexpr std::uint64_t fraction = 0x000FFFFFFFFFFFFF;
-    const std::uint64_t shifted = std::bit_cast<std::uint64_t>(u) + (one - root_half);
-    const double f = std::bit_cast<double>((shifted & fraction) + root_half) - 1;
+    const std::uint64_t shifted = bits_of(u) + (one - root_half);
+    const double f = double_of((shifted & fraction) + root_half) - 1;
     // k + 1023 as a double: in the last bits of 2^52.
-    const double k = std::bit_cast<double>(0x4330000000000000 | (shifted >> 52U)) - (0x1p52 + 1023);
+    const double k = double_of(0x4330000000000000 | (shifted >> 52U)) - (0x1p52 + 1023);
     const double s = f / (f + 2), z = s * s, half_square = 0.5 * f * f;
     double r = 2.0 / 21;
     r = r * z + 2.0 / 19;
@@ -44,7 +51,7 @@ inline double natural_log(double u) {
 inline void turn(double v, double& cosine, double& sine) {
     constexpr double round = 0x1.8p52;  // adding it leaves an integer in the last bits
     const double shifted = 4 * v + round;
-    const std::uint64_t q = std::bit_cast<std::uint64_t>(shifted);
+    const std::uint64_t q = bits_of(shifted);
     const double x = 2 * std::numbers::pi * (v - 0.25 * (shifted - round)), z = x * x;
     double c = -1.0 / 6402373705728000;  // 18!
     c = c * z + 1.0 / 20922789888000;
@@ -65,12 +72,11 @@ inline void turn(double v, double& cosine, double& sine) {
     s = s * z - 1.0 / 6;
     s = s * z * x + x;
     const std::uint64_t odd = 0 - (q & 1U);  // all bits, or none
-    const std::uint64_t cosine_bits = std::bit_cast<std::uint64_t>(c),
-                        sine_bits = std::bit_cast<std::uint64_t>(s);
+    const std::uint64_t cosine_bits = bits_of(c), sine_bits = bits_of(s);
     // q = 1: (−s, c); 2: (−c, −s); 3: (s, −c).
     const std::uint64_t sine_sign = (q & 2U) << 62U, cosine_sign = ((q + 1) & 2U) << 62U;
-    cosine = std::bit_cast<double>(((cosine_bits & ~odd) | (sine_bits & odd)) ^ cosine_sign);
-    sine = std::bit_cast<double>(((sine_bits & ~odd) | (cosine_bits & odd)) ^ sine_sign);
+    cosine = double_of(((cosine_bits & ~odd) | (sine_bits & odd)) ^ cosine_sign);
+    sine = double_of(((sine_bits & ~odd) | (cosine_bits & odd)) ^ sine_sign);
 }
 
 }  // namespace spectra::random

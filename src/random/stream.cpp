@@ -4,7 +4,6 @@
 
 #include <Random123/philox.h>
 
-#include <bit>
 #include <cmath>
 #include <stdexcept>
 
@@ -15,7 +14,7 @@ double unit_interval(std::uint32_t high, std::uint32_t low) {
     const std::uint64_t bits = (static_cast<std::uint64_t>(high) << 32U) | low;
     // (k + ½) 2^-52, the centre of one of 2^52 cells, exactly, so that neither 0 nor 1 can appear: k as the last bits of a
     // number from 1 to 2.
-    return std::bit_cast<double>(0x3FF0000000000000 | (bits >> 12U)) - (1 - 0x1p-53);
+    return double_of(0x3FF0000000000000 | (bits >> 12U)) - (1 - 0x1p-53);
 }
 
 /// Pairs of uniform numbers that are made at a time.
