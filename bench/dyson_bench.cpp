@@ -6,9 +6,7 @@
 #include "dyson/equations/elimination.hpp"
 #include "dyson/equations/embedding.hpp"
 #include "dyson/law/theory.hpp"
-#include "linalg/block.hpp"
 #include "mixers/mixer.hpp"
-#include "random/stream.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -52,8 +50,8 @@ double seconds_of(const Work& work) {
 
 /// The time of one elimination pass, and of what else a Newton step does, in passes.
 struct Parts {
-    double pass = 0;                                                     ///< seconds
-    double prepare = 0, apply = 0, direct = 0, chord = 0, response = 0;  ///< passes
+    double pass = 0;                                          ///< seconds
+    double prepare = 0, apply = 0, direct = 0, response = 0;  ///< passes
 };
 
 template <int N>
@@ -81,43 +79,15 @@ Parts parts(int streams, int depth) {
     layer.own = {{{1.0, 0.0}, {0.0, 1.0}}};
     layer.w = {-0.5, -0.5};
     layer.v = {-0.5, 0.5};
+    layer.rhs = {1.0, 1.0};
     const std::vector<dyson::LinearLayer> layers(static_cast<std::size_t>(depth), layer);
-    const Eigen::VectorXcd rhs = Eigen::VectorXcd::Ones(2 * depth);
     Eigen::VectorXcd x;
-    out.direct = seconds_of([&] {
-                     embedding.factorise(chain, layers);
-                     embedding.solve(rhs, x);
-                 }) /
-                 out.pass;
-    out.chord = seconds_of([&] { embedding.solve(rhs, x); }) / out.pass;
+    out.direct = seconds_of([&] { embedding.solve(chain, layers, x); }) / out.pass;
     if (depth > 100) return out;
     Eigen::MatrixXcd response = Eigen::MatrixXcd::Zero(2 * depth, 2 * depth),
                      currents = Eigen::MatrixXcd::Zero(depth + 1, 2 * depth);
     out.response = seconds_of([&] { chain.add_response(1, response, currents); }) / out.pass;
     return out;
-}
-
-/// Speed of products and inverses of complex blocks, in GFlop/s: the plain kernels of a known size, and those that large
-/// blocks of other sizes take.
-template <int N>
-void print_blocks() {
-    const linalg::block::Size<N> plain{N};
-    const linalg::block::Size<0> large{N};
-    std::vector<double> a(plain.stride()), b(plain.stride()), c(plain.stride());
-    std::vector<std::size_t> pivots(N);
-    random::Stream stream(1, random::Purpose::test, 0);
-    for (double& value : a) value = stream.normal();
-    for (double& value : b) value = stream.normal();
-    const auto speed = [](const auto& work) { return 8e-9 * N * N * N / seconds_of(work); };
-    const double product[2] = {speed([&] { linalg::block::multiply(plain, a.data(), b.data(), c.data()); }),
-                               speed([&] { linalg::block::multiply(large, a.data(), b.data(), c.data()); })};
-    const auto invert = [&](auto size) {
-        c = a;
-        linalg::block::invert(size, c.data(), pivots.data());
-    };
-    const double inverse[2] = {speed([&] { invert(plain); }), speed([&] { invert(large); })};
-    std::printf("n = %-4d %10.1f %7.1f %7.1f %13.1f %7.1f %7.1f\n", N, product[0], product[1],
-                product[1] / product[0], inverse[0], inverse[1], inverse[1] / inverse[0]);
 }
 
 struct Row {
@@ -156,10 +126,10 @@ bool within(const char* what, double value, double limit) {
 
 int main() {
     bool ok = true;
-    std::printf("a Newton step in passes     us a pass  prepare   apply  direct   chord  response\n");
+    std::printf("a Newton step in passes     us a pass  prepare   apply  direct  response\n");
     const auto print_parts = [](const char* name, const Parts& p) {
-        std::printf("%-26s %10.2f %8.2f %7.2f %7.2f %7.2f %9.2f\n", name, 1e6 * p.pass, p.prepare, p.apply,
-                    p.direct, p.chord, p.response);
+        std::printf("%-26s %10.2f %8.2f %7.2f %7.2f %9.2f\n", name, 1e6 * p.pass, p.prepare, p.apply,
+                    p.direct, p.response);
         return p;
     };
     print_parts("n = 1, L = 100", parts<1>(1, 100));
@@ -169,11 +139,6 @@ int main() {
     print_parts("n = 4, L = 1000", parts<4>(4, 1000));
     print_parts("n = 8, L = 100", parts<8>(8, 100));
     print_parts("n = 16, L = 10", parts<0>(16, 10));
-
-    std::printf("\nGFlop/s   product: plain   large   ratio   inverse: plain   large   ratio\n");
-    print_blocks<16>();
-    print_blocks<32>();
-    print_blocks<64>();
 
     std::printf("\n%-16s %3s %5s  %6s %9s %12s %13s\n", "mixer", "n", "L", "points", "seconds", "us a point",
                 "passes/point");
