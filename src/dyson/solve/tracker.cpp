@@ -42,7 +42,7 @@ long search_steps(const Equation& equation) {
 
 Tracker::Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector<double> anchors,
                  bool when_needed)
-    : equation_(std::move(equation)), anchors_(std::move(anchors)) {
+    : equation_(std::move(equation)), log_far_(log_far), anchors_(std::move(anchors)) {
     Frequency top = at_tilt(log_far + 3, companion_tilt);
     Solution solution;
     // Far enough out the asymptotic guess must work; go farther if it does not.
@@ -100,11 +100,24 @@ Unknowns Tracker::extrapolated(double log_s) const {
 }
 
 Tracker::Tracker(const Tracker& other)
-    : equation_(other.equation_->clone()), anchors_(other.anchors_), companions_(other.companions_) {}
+    : equation_(other.equation_->clone()),
+      log_far_(other.log_far_),
+      anchors_(other.anchors_),
+      companions_(other.companions_) {}
+
+bool Tracker::is_large_enough(const Frequency& omega, const Unknowns& m) const {
+    const double height = omega.direction.imag();
+    if (height == 0) return true;
+    const double bound = height / (std::norm(omega.direction) + std::exp(2 * (log_far_ - omega.log_scale)));
+    // Far below: equations that are no law's, as printed ones, need not keep the bound itself.
+    constexpr double far_below = 1e-6;
+    return -equation_->scaled_green(omega, m).imag() >= far_below * bound;
+}
 
 Solution Tracker::attempt(const Frequency& omega, const Unknowns& guess, int max_steps, double enough) {
     Solution solution = newton(*equation_, omega, guess, max_steps, enough);
     newton_steps_ += solution.steps;
+    if (solution.ok() && !is_large_enough(omega, solution.m)) solution.state = State::failed;
     return solution;
 }
 

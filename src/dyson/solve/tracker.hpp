@@ -69,7 +69,12 @@ private:
     /// `enough`: the Newton step that is enough there; on the way Equation::passing_step is.
     Solution follow(const Solution& from, const Frequency& to, double enough = 0);
 
+    /// Whether g is as large as the mean square allows: −Im g ≥ Im ω/(|ω|² + E s²) by Jensen's inequality. Solutions at
+    /// infinity, where g is 0 to rounding, pass every other test.
+    bool is_large_enough(const Frequency& omega, const Unknowns& m) const;
+
     std::unique_ptr<Equation> equation_;
+    double log_far_;                    ///< at least ½ ln E s²
     std::vector<double> anchors_;       ///< of companions to be made
     std::vector<Solution> companions_;  ///< by decreasing scale
     long newton_steps_ = 0;
