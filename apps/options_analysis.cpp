@@ -158,8 +158,8 @@ void add_theory_options(CLI::App& app, Request& r) {
     const OptionGroup add(app, "Theory");
     add("--theory", "ov,scalar,s-transform,printed|none", "ov,scalar",
         "ov: the operator-valued chain, exact at every depth; scalar: layers multiplied as free scalars; "
-        "s-transform: a second exact method for orthogonal mixers, and for two layers; printed: equation (7) as printed. "
-        "All but ov support isotropic Gaussian branches only",
+        "s-transform: a second exact method for orthogonal mixers, and for two layers of any; printed: the source "
+        "paper's equation (7). All but ov support isotropic Gaussian branches only",
         [&r](const auto& name, const auto& text) {
             constexpr std::array all{dyson::Method::operator_valued, dyson::Method::scalar,
                                      dyson::Method::s_transform, dyson::Method::printed};

@@ -6,7 +6,9 @@
 #include "dyson/equations/elimination.hpp"
 #include "dyson/equations/embedding.hpp"
 #include "dyson/law/theory.hpp"
+#include "linalg/block.hpp"
 #include "mixers/mixer.hpp"
+#include "random/stream.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -90,6 +92,29 @@ Parts parts(int streams, int depth) {
     return out;
 }
 
+/// Speed of products and inverses of complex blocks, in GFlop/s: the plain kernels of a known size, and those that large
+/// blocks of other sizes take.
+template <int N>
+void print_blocks() {
+    const linalg::block::Size<N> plain{N};
+    const linalg::block::Size<0> large{N};
+    std::vector<double> a(plain.stride()), b(plain.stride()), c(plain.stride());
+    std::vector<std::size_t> pivots(N);
+    random::Stream stream(1, random::Purpose::test, 0);
+    for (double& value : a) value = stream.normal();
+    for (double& value : b) value = stream.normal();
+    const auto speed = [](const auto& work) { return 8e-9 * N * N * N / seconds_of(work); };
+    const double product[2] = {speed([&] { linalg::block::multiply(plain, a.data(), b.data(), c.data()); }),
+                               speed([&] { linalg::block::multiply(large, a.data(), b.data(), c.data()); })};
+    const auto invert = [&](auto size) {
+        c = a;
+        linalg::block::invert(size, c.data(), pivots.data());
+    };
+    const double inverse[2] = {speed([&] { invert(plain); }), speed([&] { invert(large); })};
+    std::printf("n = %-4d %10.1f %7.1f %7.1f %13.1f %7.1f %7.1f\n", N, product[0], product[1],
+                product[1] / product[0], inverse[0], inverse[1], inverse[1] / inverse[0]);
+}
+
 struct Row {
     double seconds = 0, passes = 0;  ///< a point
     double total = 0;                ///< seconds
@@ -139,6 +164,11 @@ int main() {
     print_parts("n = 4, L = 1000", parts<4>(4, 1000));
     print_parts("n = 8, L = 100", parts<8>(8, 100));
     print_parts("n = 16, L = 10", parts<0>(16, 10));
+
+    std::printf("\nGFlop/s   product: plain   large   ratio   inverse: plain   large   ratio\n");
+    print_blocks<16>();
+    print_blocks<32>();
+    print_blocks<64>();
 
     std::printf("\n%-16s %3s %5s  %6s %9s %12s %13s\n", "mixer", "n", "L", "points", "seconds", "us a point",
                 "passes/point");

@@ -9,8 +9,11 @@
 
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <vector>
 
 namespace {
@@ -93,6 +96,46 @@ void graded_sample(benchmark::State& state) {
     }
 }
 BENCHMARK(graded_sample)->Arg(100)->Arg(256)->Arg(400)->Unit(benchmark::kMillisecond);
+
+constexpr std::size_t drawn_at_once = 100'000;
+
+/// Normal numbers as streams draw them.
+void normals(benchmark::State& state) {
+    std::vector<double> out(drawn_at_once);
+    std::uint32_t number = 0;
+    for (auto _ : state) {
+        random::Stream(1, random::Purpose::test, 0, number++).fill_normal(out);
+        benchmark::DoNotOptimize(out.data());
+    }
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(drawn_at_once));
+}
+BENCHMARK(normals)->Unit(benchmark::kMicrosecond);
+
+/// The same by the C library's logarithm, sine and cosine, in loops of 64 pairs.
+void normals_by_libm(benchmark::State& state) {
+    constexpr std::size_t batch = 64;
+    std::vector<double> out(drawn_at_once);
+    std::uint32_t number = 0;
+    for (auto _ : state) {
+        random::Stream stream(1, random::Purpose::test, 0, number++);
+        std::array<double, batch> radius, angle;
+        for (std::size_t at = 0; at + 2 * batch <= out.size(); at += 2 * batch) {
+            for (std::size_t k = 0; k < batch; ++k) {
+                radius[k] = stream.uniform();
+                angle[k] = 2 * std::numbers::pi * stream.uniform();
+            }
+            for (double& r : radius) r = -2 * std::log(r);
+            for (double& r : radius) r = std::sqrt(r);
+            for (std::size_t k = 0; k < batch; ++k) {
+                out[at + 2 * k] = radius[k] * std::cos(angle[k]);
+                out[at + 2 * k + 1] = radius[k] * std::sin(angle[k]);
+            }
+        }
+        benchmark::DoNotOptimize(out.data());
+    }
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(drawn_at_once));
+}
+BENCHMARK(normals_by_libm)->Unit(benchmark::kMicrosecond);
 
 /// N = 100, L = 10, 100 samples; the argument is the number of threads.
 void default_job(benchmark::State& state) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "linalg/large_block.hpp"
+#include "linalg/pivot.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -154,15 +155,9 @@ bool invert(Size<N> size, double* b, std::size_t* pivots) {
     double* br = b;
     double* bi = b + area;
     for (std::size_t k = 0; k < n; ++k) {
-        std::size_t p = k;
-        double best = -1;
-        for (std::size_t i = k; i < n; ++i) {
-            const double norm = br[i * n + k] * br[i * n + k] + bi[i * n + k] * bi[i * n + k];
-            if (norm > best) {
-                best = norm;
-                p = i;
-            }
-        }
+        const auto [p, best] = largest_pivot(k, n, [&](std::size_t i) {
+            return br[i * n + k] * br[i * n + k] + bi[i * n + k] * bi[i * n + k];
+        });
         if (!(best > 0) || !std::isfinite(best)) return false;
         pivots[k] = p;
         if (p != k) {

@@ -1,5 +1,7 @@
 #include "linalg/large_block.hpp"
 
+#include "linalg/pivot.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -169,15 +171,10 @@ SPECTRA_INLINE bool eliminate_group(std::size_t n, double* b, std::size_t* pivot
     }
     for (std::size_t t = 0; t < steps.count; ++t) {
         const std::size_t k = steps.first + t;
-        std::size_t p = k;
-        double best = -1;
-        for (std::size_t i = k; i < n; ++i) {
-            const double re = own.re(i)[t], im = own.im(i)[t], norm = re * re + im * im;
-            if (norm > best) {
-                best = norm;
-                p = i;
-            }
-        }
+        const auto [p, best] = largest_pivot(k, n, [&](std::size_t i) {
+            const double re = own.re(i)[t], im = own.im(i)[t];
+            return re * re + im * im;
+        });
         if (!(best > 0) || !std::isfinite(best)) return false;
         pivots[k] = p;
         if (p != k) {

@@ -15,6 +15,14 @@ inline std::uint64_t bits_of(double x) {
     return __builtin_bit_cast(std::uint64_t, x);
 }
 
+/// By Horner's rule, the highest coefficient first.
+template <class... Coefficients>
+double polynomial(double x, double highest, Coefficients... rest) {
+    double value = highest;
+    ((value = value * x + rest), ...);
+    return value;
+}
+
 /// ln u for u in [2^-1022, 2), to one unit in the last place.
 ///
 /// u = 2^k f with √½ ≤ f < √2, so that f − 1 is exact. With s = (f − 1)/(f + 1), ln f = 2 atanh s, whose series is
@@ -28,17 +36,8 @@ inline double natural_log(double u) {
     // k + 1023 as a double: in the last bits of 2^52.
     const double k = double_of(0x4330000000000000 | (shifted >> 52U)) - (0x1p52 + 1023);
     const double s = f / (f + 2), z = s * s, half_square = 0.5 * f * f;
-    double r = 2.0 / 21;
-    r = r * z + 2.0 / 19;
-    r = r * z + 2.0 / 17;
-    r = r * z + 2.0 / 15;
-    r = r * z + 2.0 / 13;
-    r = r * z + 2.0 / 11;
-    r = r * z + 2.0 / 9;
-    r = r * z + 2.0 / 7;
-    r = r * z + 2.0 / 5;
-    r = r * z + 2.0 / 3;
-    r *= z;
+    const double r = z * polynomial(z, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9,
+                                    2.0 / 7, 2.0 / 5, 2.0 / 3);
     // ln 2 in two parts: k times the first, of 32 bits, is exact.
     constexpr double ln2_first = 0x1.62e42feep-1, ln2_rest = 0x1.a39ef35793c76p-33;
     return k * ln2_first - ((half_square - (s * (half_square + r) + k * ln2_rest)) - f);
@@ -53,23 +52,12 @@ inline void turn(double v, double& cosine, double& sine) {
     const double shifted = 4 * v + round;
     const std::uint64_t q = bits_of(shifted);
     const double x = 2 * std::numbers::pi * (v - 0.25 * (shifted - round)), z = x * x;
-    double c = -1.0 / 6402373705728000;  // 18!
-    c = c * z + 1.0 / 20922789888000;
-    c = c * z - 1.0 / 87178291200;
-    c = c * z + 1.0 / 479001600;
-    c = c * z - 1.0 / 3628800;
-    c = c * z + 1.0 / 40320;
-    c = c * z - 1.0 / 720;
-    c = c * z + 1.0 / 24;
+    // Coefficients of cos x and sin x: ±1/18! … 1/4!, and 1/17! … −1/3!.
+    double c = polynomial(z, -1.0 / 6402373705728000, 1.0 / 20922789888000, -1.0 / 87178291200,
+                          1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24);
     c = c * z * z + (1 - 0.5 * z);
-    double s = 1.0 / 355687428096000;  // 17!
-    s = s * z - 1.0 / 1307674368000;
-    s = s * z + 1.0 / 6227020800;
-    s = s * z - 1.0 / 39916800;
-    s = s * z + 1.0 / 362880;
-    s = s * z - 1.0 / 5040;
-    s = s * z + 1.0 / 120;
-    s = s * z - 1.0 / 6;
+    double s = polynomial(z, 1.0 / 355687428096000, -1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800,
+                          1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6);
     s = s * z * x + x;
     const std::uint64_t odd = 0 - (q & 1U);  // all bits, or none
     const std::uint64_t cosine_bits = bits_of(c), sine_bits = bits_of(s);

@@ -9,10 +9,6 @@
 #include <cmath>
 
 namespace spectra::dyson {
-namespace {
-
-}  // namespace
-
 std::vector<Eigen::ArrayXd> layer_singular_values(const Network& network) {
     std::vector<Eigen::ArrayXd> values;
     values.reserve(network.mixers.size());
