@@ -7,6 +7,7 @@
 #include "montecarlo/cuda/product.cuh"
 #include "montecarlo/cuda/runtime.cuh"
 #include "montecarlo/cuda/sampling.cuh"
+#include "montecarlo/cuda/shared.cuh"
 #include "montecarlo/sample/sizes.hpp"
 #include "random/stream.hpp"
 
@@ -52,12 +53,6 @@ Drawn from_values(std::span<const double> log_values, int info) {
         out.norm2 += std::exp(2 * (x - static_cast<double>(out.exponent) * std::numbers::ln2));
     return out;
 }
-
-/// Data shared by all samples of a run, on the device: pre and post, and the singular values of laws.
-struct Shared {
-    Buffer<double> numbers;
-    std::vector<const double*> pre, post, law;  // by layer; null if there is none
-};
 
 /// The size of F.
 int factor_size(const Layer& layer, int streams, int width) {
@@ -135,7 +130,8 @@ private:
         return unsigned_of(size) * unsigned_of(leading_dimension(size));
     }
 
-    /// Every branch needs three matrices, laws two more; vectors are few.
+    /// Every branch needs three matrices, laws two more, and aligned branches another: the batch shrinks if that does not
+    /// fit. Vectors are few.
     std::size_t bytes_a_sample() const {
         return (5 * matrix_numbers(size_) + 8 * unsigned_of(size_) + 64) * sizeof(Real) +
                (5 * unsigned_of(size_) + 64) * sizeof(double);
@@ -166,7 +162,7 @@ private:
             throw std::invalid_argument(
                 "cuda::Backend: expected one stack of layers for all samples, or one per sample");
         check(cudaSetDevice(device_), "cudaSetDevice");  // another thread may have opened the device
-        upload_shared(layers.front());
+        shared_.upload(layers.front(), stream_);
         for (std::size_t begin = 0; begin < drawn.size();) {
             const std::size_t count = std::min(drawn.size() - begin, unsigned_of(batch));
             try {
@@ -191,8 +187,8 @@ private:
     }
 
     void release() {
-        for (auto* buffer : {&product_, &next_, &layer_, &gaussian_, &turned_, &read_, &written_, &diagonal_,
-                             &beside_, &kappa_, &sign_})
+        for (auto* buffer : {&product_, &next_, &layer_, &factor_, &rest_, &gaussian_, &turned_, &read_,
+                             &written_, &diagonal_, &beside_, &kappa_, &sign_})
             *buffer = Buffer<Real>();
         for (auto* buffer : {&slopes_, &values_, &parameters_, &inputs_, &carried_, &branch_})
             *buffer = Buffer<double>();
@@ -200,40 +196,6 @@ private:
         states_ = Buffer<SampleState>();
         graded_.release();
         largest_ = Buffer<unsigned long long>();
-    }
-
-    void upload_shared(const std::vector<Layer>& layers) {
-        std::vector<double> numbers;
-        const auto append = [&](const auto& values) {
-            const std::size_t place = numbers.size();
-            numbers.insert(numbers.end(), values.begin(), values.end());
-            return place;
-        };
-        constexpr auto none = static_cast<std::size_t>(-1);
-        std::vector<std::size_t> pre, post, law;
-        const std::vector<double>* known = nullptr;
-        for (const auto& layer : layers) {
-            pre.push_back(layer.hyper_connection() ? append(layer.pre) : none);
-            post.push_back(layer.hyper_connection() ? append(layer.post) : none);
-            const bool same = layer.law && layer.law.get() == known;
-            law.push_back(!layer.law ? none : same ? law.back() : append(*layer.law));
-            known = layer.law.get();
-        }
-        shared_.numbers = Buffer<double>(numbers.size());
-        if (!numbers.empty())
-            check(cudaMemcpyAsync(shared_.numbers.data(), numbers.data(), numbers.size() * sizeof(double),
-                                  cudaMemcpyHostToDevice, stream_),
-                  "cudaMemcpy");
-        stream_.wait();
-        const auto pointers = [&](const std::vector<std::size_t>& places) {
-            std::vector<const double*> out;
-            for (const std::size_t place : places)
-                out.push_back(place == none ? nullptr : shared_.numbers.data() + place);
-            return out;
-        };
-        shared_.pre = pointers(pre);
-        shared_.post = pointers(post);
-        shared_.law = pointers(law);
     }
 
     /// For each stack and layer: the mixer, the factor of the normals (or of a law's matrix), the
@@ -413,6 +375,7 @@ private:
 
     /// F with its size and slopes; plus skip.
     void draw_factor(const Step& step, Skip skip, Matrices<Real> out) {
+        if (step.layer.kept) return draw_aligned(step, skip, out);
         if (step.layer.law) return draw_law(step, skip, out);
         const double* const slopes = step.layer.neurons ? slopes_of(step, out) : nullptr;
         draw_normals(out, step.draws, 0, step.scale, slopes, skip, stream_);
@@ -438,11 +401,29 @@ private:
             factorise_qr(gaussian, exchange_, kappa_.data(), sign_.data(), stream_);
         };
         factorise(0);
-        apply_reflections(constant(gaussian), kappa_.data(), sign_.data(), shared_.law[step.number],
+        apply_reflections(constant(gaussian), kappa_.data(), sign_.data(), shared_[step.number].law,
                           static_cast<const Real*>(nullptr), {}, {}, turned, stream_);
         factorise(normals);
         apply_reflections(constant(gaussian), kappa_.data(), sign_.data(), nullptr,
                           static_cast<const Real*>(turned.data), step.scale, skip, out, stream_);
+    }
+
+    /// fixed + left G rightᵀ + skip (struct Kept), G with the law of the rest.
+    void draw_aligned(const Step& step, Skip skip, Matrices<Real> out) {
+        const auto& shared = shared_[step.number];
+        if (step.layer.law) {
+            const int m = out.size, free = static_cast<int>(step.layer.law->size());
+            const auto rest = matrices(rest_, free, out.count);
+            draw_law(step, {}, rest);
+            const auto half = matrices(turned_, m, out.count);  // its first `free` columns
+            multiply<Real>(m, free, free, out.count, {shared.left, half.leading, 0},
+                           {rest.data, rest.leading, rest.stride}, {half.data, half.leading, half.stride},
+                           nullptr, stream_);
+            multiply<Real>(m, free, m, out.count, {half.data, half.leading, half.stride},
+                           {shared.right, rest.leading, 0}, {out.data, out.leading, out.stride}, nullptr,
+                           stream_);
+        }
+        add_shared(out, shared.fixed, skip, step.layer.law != nullptr, stream_);
     }
 
     void first_layer(const Step& step, Matrices<Real> product) {
@@ -451,10 +432,11 @@ private:
             advance_without_noise(step, product.count);
             fill_layer(product, step.skip, nullptr, nullptr, Matrices<const Real>{}, stream_);
         } else if (layer.hyper_connection()) {
-            const auto factor = matrices(layer_, width_, product.count);
+            const auto& shared = shared_[step.number];
+            const auto factor = matrices(factor_, width_, product.count);
             draw_factor(step, {}, factor);
-            fill_layer(product, step.skip, shared_.pre[step.number], shared_.post[step.number],
-                       constant(factor), stream_);
+            fill_layer(product, step.skip, shared.pre, shared.post, constant(factor), stream_);
+            if (shared.derivative != nullptr) add_shared(product, shared.derivative, {}, true, stream_);
         } else {
             draw_factor(step, step.skip, product);
         }
@@ -467,24 +449,24 @@ private:
             advance_without_noise(step, count);
             apply_mixer(constant(product), step.skip, nullptr, static_cast<const Real*>(nullptr), 0, 0, next,
                         step.largest, stream_);
-        } else if (layer.hyper_connection()) {
-            const auto factor = matrices(layer_, width_, count);
+        } else if (layer.hyper_connection() && shared_[step.number].derivative == nullptr) {
+            const auto factor = matrices(factor_, width_, count);
             draw_factor(step, {}, factor);
             const int leading = leading_dimension(width_);
             const std::size_t stride = unsigned_of(leading) * unsigned_of(size_);
             reserve(read_, stride * unsigned_of(count));
             reserve(written_, stride * unsigned_of(count));
-            read_streams(constant(product), streams_, shared_.pre[step.number], read_.data(), leading, stride,
+            read_streams(constant(product), streams_, shared_[step.number].pre, read_.data(), leading, stride,
                          stream_);
             multiply<Real>(width_, width_, size_, count, {factor.data, factor.leading, factor.stride},
                            {read_.data(), leading, stride}, {written_.data(), leading, stride}, nullptr,
                            stream_);
-            apply_mixer(constant(product), step.skip, shared_.post[step.number],
+            apply_mixer(constant(product), step.skip, shared_[step.number].post,
                         static_cast<const Real*>(written_.data()), leading, stride, next, step.largest,
                         stream_);
         } else {
             const auto drawn = matrices(layer_, size_, count);
-            draw_factor(step, step.skip, drawn);
+            first_layer(step, drawn);
             multiply<Real>(size_, size_, size_, count, {drawn.data, drawn.leading, drawn.stride},
                            {product.data, product.leading, product.stride},
                            {next.data, next.leading, next.stride}, step.largest, stream_);
@@ -496,11 +478,11 @@ private:
     std::string name_;
     int batch_ = 1, graded_batch_ = 1;
     Stream stream_;
-    Shared shared_;
+    Shared<Real> shared_;
     std::vector<double> host_parameters_;
     std::vector<SampleState> host_states_;
-    Buffer<Real> product_, next_, layer_, gaussian_, turned_, read_, written_, diagonal_, beside_, kappa_,
-        sign_;
+    Buffer<Real> product_, next_, layer_, factor_, rest_, gaussian_, turned_, read_, written_, diagonal_,
+        beside_, kappa_, sign_;
     Buffer<double> slopes_, values_, parameters_;
     Buffer<double> inputs_, carried_, branch_;
     Buffer<int> input_exponents_;

@@ -127,6 +127,19 @@ __global__ __launch_bounds__(block) void layer_kernel(Matrices<Real> out, Skip s
 }
 
 template <class Real>
+__global__ __launch_bounds__(block) void shared_kernel(Matrices<Real> out, const Real* matrix, Skip skip, bool onto) {
+    const unsigned place = blockIdx.x * block + threadIdx.x;
+    const unsigned sample = blockIdx.y;
+    const int j = static_cast<int>(place) / out.size, i = static_cast<int>(place) - j * out.size;
+    if (j >= out.size) return;
+    const std::size_t offset = static_cast<std::size_t>(j) * static_cast<std::size_t>(out.leading) + i;
+    Real& to = out.data[sample * out.stride + offset];
+    double x = static_cast<double>(matrix[offset]) + entry(skip, sample, i, j);
+    if (onto) x += static_cast<double>(to);
+    to = static_cast<Real>(x);
+}
+
+template <class Real>
 __global__ __launch_bounds__(block) void read_kernel(Matrices<const Real> in, int streams, const double* pre,
                                                      Real* out, int leading, std::size_t stride) {
     const int width = in.size / streams;
@@ -277,6 +290,12 @@ void fill_layer(Matrices<Real> out, Skip skip, const double* pre, const double* 
 }
 
 template <class Real>
+void add_shared(Matrices<Real> out, const Real* matrix, Skip skip, bool onto, cudaStream_t stream) {
+    shared_kernel<<<grid_of(squared(out.size), out.count), block, 0, stream>>>(out, matrix, skip, onto);
+    check(cudaGetLastError(), "add_shared");
+}
+
+template <class Real>
 void read_streams(Matrices<const Real> in, int streams, const double* pre, Real* out, int leading,
                   std::size_t stride, cudaStream_t stream) {
     read_kernel<<<grid_of(squared(in.size) / static_cast<std::size_t>(streams), in.count), block, 0,
@@ -323,6 +342,7 @@ void apply_reflections(Matrices<const Real> reflections, const Real* kappa, cons
                                cudaStream_t);                                                           \
     template void fill_layer(Matrices<Real>, Skip, const double*, const double*, Matrices<const Real>,  \
                              cudaStream_t);                                                             \
+    template void add_shared(Matrices<Real>, const Real*, Skip, bool, cudaStream_t);                    \
     template void read_streams(Matrices<const Real>, int, const double*, std::add_pointer_t<Real>, int, \
                                std::size_t, cudaStream_t);                                              \
     template void apply_mixer(Matrices<const Real>, Skip, const double*, const Real*, int, std::size_t, \

@@ -55,6 +55,11 @@ template <class Real>
 void fill_layer(Matrices<Real> out, Skip skip, const double* pre, const double* post,
                 Matrices<const Real> factor, cudaStream_t stream);
 
+/// out = matrix + skip, plus what `out` holds if `onto`. All samples share the matrix, which has the leading dimension
+/// of `out`.
+template <class Real>
+void add_shared(Matrices<Real> out, const Real* matrix, Skip skip, bool onto, cudaStream_t stream);
+
 /// out = (preᵀ ⊗ I_p) in: p×N.
 template <class Real>
 void read_streams(Matrices<const Real> in, int streams, const double* pre, Real* out, int leading,

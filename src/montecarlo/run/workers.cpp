@@ -332,11 +332,6 @@ std::unique_ptr<cuda::Backend> device_for(const Run& run, std::string& note) {
         if (options.device == Device::cuda) note = "no GPU is used: a quadrature runs on the cpu";
         return nullptr;
     }
-    if (std::holds_alternative<AlignedBranch>(network.branch)) {
-        if (f32) throw std::invalid_argument("precision is f32; aligned branches must use f64");
-        if (options.device == Device::cuda) note = "no GPU is used: aligned branches are drawn on the cpu";
-        return nullptr;
-    }
     if (options.device == Device::cpu) {
         if (f32) throw std::invalid_argument("precision is f32; the cpu must use f64");
         return nullptr;
