@@ -19,7 +19,7 @@
 #include "train/diagnostics.hpp"
 #include "train/make_learner.hpp"
 #include "train/model_description.hpp"
-#include "train/modules/layer_norm.hpp"
+#include "train/modules/fast_kernels.hpp"
 #include "train/recorded_step.hpp"
 
 namespace spectra::train {
@@ -299,7 +299,7 @@ private:
 
     /// The loss of a batch; its gradients are added to the parameters'.
     Tensor backward(const Batch& batch) {
-        const FastNorms fast(!options_.bfloat16);
+        const FastKernels fast(!options_.bfloat16);
         Tensor task, total;
         {
             const Autocast autocast(options_.bfloat16);

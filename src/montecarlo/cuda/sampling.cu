@@ -127,7 +127,8 @@ __global__ __launch_bounds__(block) void layer_kernel(Matrices<Real> out, Skip s
 }
 
 template <class Real>
-__global__ __launch_bounds__(block) void shared_kernel(Matrices<Real> out, const Real* matrix, Skip skip, bool onto) {
+__global__ __launch_bounds__(block) void shared_kernel(Matrices<Real> out, const Real* matrix, Skip skip,
+                                                       bool onto) {
     const unsigned place = blockIdx.x * block + threadIdx.x;
     const unsigned sample = blockIdx.y;
     const int j = static_cast<int>(place) / out.size, i = static_cast<int>(place) - j * out.size;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "train/models/recompute.hpp"
+#include "train/modules/attention.hpp"
 #include "train/modules/layer_norm.hpp"
 
 namespace spectra::train {
@@ -35,21 +36,6 @@ Tensor rotated(const Tensor& x, int64_t first) {
     auto turned = torch::cat({a * c - b * s, a * s + b * c}, -1);
     const auto rest = x.size(-1) - 2 * half;
     return rest > 0 ? torch::cat({turned, x.narrow(-1, 2 * half, rest)}, -1) : turned;
-}
-
-/// softmax(q kᵀ/√h) v; causal: over the tokens so far.
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal) {
-#if SPECTRA_TORCH_AT_LEAST(2, 0)
-    return at::scaled_dot_product_attention(q, k, v, {}, 0.0, causal);
-#else
-    const auto steps = q.size(-2);
-    const auto scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
-    auto scores = torch::matmul(q * scale, k.transpose(-2, -1));
-    if (causal)
-        scores = scores.masked_fill(torch::ones({steps, steps}, q.options().dtype(torch::kBool)).triu(1),
-                                    -INFINITY);
-    return torch::matmul(torch::softmax(scores, -1), v);
-#endif
 }
 
 nn::Linear plain_linear(int64_t in, int64_t out) {
@@ -157,7 +143,6 @@ Block::Block(const ModelConfig& config, int64_t layer) : rotary_(config.rotary),
 }
 
 std::array<Tensor, 3> Block::projected(const Tensor& x, int64_t first) {
-    // Parts of the last axis, whose gradient is one copy.
     const auto parts = c_attn_->forward(x).chunk(3, -1);
     const auto by_head = [&](const Tensor& part) {
         return part.view({x.size(0), x.size(1), heads_, x.size(2) / heads_}).transpose(1, 2);
@@ -171,6 +156,8 @@ Connection::Branch Block::branch(int sublayer) {
     if (sublayer == 0)
         return {[this](const Tensor& x) { return layer_norm(x, ln_1_); },
                 [this](const Tensor& x) {
+                    if (!rotary_)
+                        return attn_proj_->forward(self_attention(c_attn_->forward(x), heads_, causal_));
                     const auto [q, k, v] = projected(x, 0);
                     const auto y = attention(q, k, v, causal_);
                     return attn_proj_->forward(y.transpose(1, 2).reshape(x.sizes()));

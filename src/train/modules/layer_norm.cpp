@@ -3,6 +3,7 @@
 #if SPECTRA_TORCH_CUDA
 #include <c10/cuda/CUDAStream.h>
 
+#include "train/modules/fast_kernels.hpp"
 #include "train/modules/layer_norm_kernels.hpp"
 #endif
 
@@ -19,8 +20,6 @@ constexpr double epsilon = 1e-5;
 #if SPECTRA_TORCH_CUDA
 
 namespace {
-
-int scopes = 0;
 
 bool is_plain(const Tensor& x) {
     return x.is_cuda() && x.scalar_type() == torch::kFloat;
@@ -57,24 +56,13 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
 
 }  // namespace
 
-FastNorms::FastNorms(bool on) : on_(on) {
-    scopes += on_ ? 1 : 0;
-}
-
-FastNorms::~FastNorms() {
-    scopes -= on_ ? 1 : 0;
-}
-
 Tensor layer_norm(const Tensor& x, const Tensor& weight) {
-    if (scopes > 0 && is_plain(x) && is_plain(weight) && cuda::layer_norm_fits(weight.numel()))
+    if (FastKernels::on() && is_plain(x) && is_plain(weight) && cuda::layer_norm_fits(weight.numel()))
         return LayerNorm::apply(x, weight);
     return torch::layer_norm(x, weight.sizes(), weight, {}, epsilon);
 }
 
 #else
-
-FastNorms::FastNorms(bool on) : on_(on) {}
-FastNorms::~FastNorms() = default;
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight) {
     return torch::layer_norm(x, weight.sizes(), weight, {}, epsilon);

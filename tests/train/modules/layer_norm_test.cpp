@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "train/modules/fast_kernels.hpp"
+
 namespace spectra::train {
 namespace {
 
@@ -40,7 +42,7 @@ void expect_plain_formula(torch::Device device, int64_t rows, int64_t width) {
     const auto expected = with_gradients(plain_norm, x, weight, g);
     Result found;
     {
-        const FastNorms fast(true);
+        const FastKernels fast(true);
         found = with_gradients(layer_norm, there(x), there(weight), there(g));
     }
     expect_near(found.y, expected.y, 1e-5);

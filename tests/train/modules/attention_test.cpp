@@ -1,0 +1,112 @@
+#include "train/modules/attention.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "train/modules/fast_kernels.hpp"
+
+namespace spectra::train {
+namespace {
+
+using torch::Tensor;
+
+struct Result {
+    Tensor y, slope;
+};
+
+template <class F>
+Result with_gradient(const F& f, const Tensor& x, const Tensor& g) {
+    auto a = x.clone().requires_grad_();
+    const auto y = f(a);
+    y.backward(g);
+    return {y.detach(), a.grad()};
+}
+
+/// softmax(q kᵀ/√h) v token by token and head by head.
+Tensor plain_attention(const Tensor& packed, int64_t heads, bool causal) {
+    const auto batch = packed.size(0), tokens = packed.size(1), width = packed.size(2) / (3 * heads);
+    const auto all = packed.view({batch, tokens, 3, heads, width});
+    std::vector<Tensor> rows;
+    for (int64_t t = 0; t < tokens; ++t) {
+        const auto seen = causal ? t + 1 : tokens;
+        std::vector<Tensor> by_head;
+        for (int64_t h = 0; h < heads; ++h) {
+            const auto q = all.select(1, t).select(1, 0).select(1, h);  // (B, width)
+            const auto k = all.narrow(1, 0, seen).select(2, 1).select(2, h),
+                       v = all.narrow(1, 0, seen).select(2, 2).select(2, h);  // (B, seen, width)
+            const auto scores = (k * q.unsqueeze(1)).sum(-1) / std::sqrt(static_cast<double>(width));
+            const auto weights = torch::exp(scores - std::get<0>(scores.max(1, true)));
+            by_head.push_back((weights.unsqueeze(-1) * v).sum(1) / weights.sum(1, true));
+        }
+        rows.push_back(torch::cat(by_head, -1));
+    }
+    return torch::stack(rows, 1);
+}
+
+void expect_near(const Tensor& a, const Tensor& b, double tolerance) {
+    ASSERT_TRUE(a.defined());
+    const auto error = (a.cpu().to(torch::kDouble) - b).abs().max().item<double>();
+    EXPECT_LT(error, tolerance * b.abs().max().item<double>());
+}
+
+struct Case {
+    int64_t batch, tokens, heads, width;
+    bool causal;
+    double size = 1;  ///< of queries and keys: scores of size² √width
+};
+
+std::string words(const Case& c) {
+    return std::to_string(c.batch) + " x " + std::to_string(c.tokens) + " tokens, " +
+           std::to_string(c.heads) + " heads of " + std::to_string(c.width) + (c.causal ? ", causal" : "") +
+           ", size " + std::to_string(c.size);
+}
+
+/// As in a step, in float on the device, against plain loops in double.
+void expect_plain_loops(torch::Device device, const Case& c) {
+    SCOPED_TRACE(words(c));
+    torch::manual_seed(1);
+    const auto channels = c.heads * c.width;
+    auto x = torch::randn({c.batch, c.tokens, 3 * channels}, torch::kDouble);
+    x.narrow(2, 0, 2 * channels) *= c.size;
+    // What the device gets is exact in float.
+    x = x.to(torch::kFloat).to(torch::kDouble);
+    const auto g =
+        torch::randn({c.batch, c.tokens, channels}, torch::kDouble).to(torch::kFloat).to(torch::kDouble);
+    const auto there = [&](const Tensor& t) { return t.to(device, torch::kFloat); };
+    const auto expected =
+        with_gradient([&](const Tensor& a) { return plain_attention(a, c.heads, c.causal); }, x, g);
+    const auto found = [&] {
+        const FastKernels fast(true);
+        return with_gradient([&](const Tensor& a) { return self_attention(a, c.heads, c.causal); }, there(x),
+                             there(g));
+    };
+    const auto first = found(), second = found();
+    // Scores of size s are rounded by s 2⁻²⁴, and so are the logarithms of the weights.
+    const double tolerance = 2e-6 * std::max(1.0, c.size * c.size);
+    expect_near(first.y, expected.y, tolerance);
+    expect_near(first.slope, expected.slope, tolerance);
+    EXPECT_TRUE(torch::equal(first.y, second.y));
+    EXPECT_TRUE(torch::equal(first.slope, second.slope));
+}
+
+TEST(Attention, IsItsFormula) {
+    for (const bool causal : {true, false})
+        for (const int64_t tokens : {1, 7, 33}) expect_plain_loops(torch::kCPU, {2, tokens, 3, 8, causal});
+}
+
+/// Widths that have kernels and others; tokens around the sizes of tiles.
+TEST(AttentionOnCuda, IsItsFormula) {
+    if (!torch::cuda::is_available()) GTEST_SKIP() << "Torch finds no GPU";
+    for (const bool causal : {true, false})
+        for (const int64_t width : {8, 16, 32, 64})
+            for (const int64_t tokens : {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 127, 129, 255, 300})
+                expect_plain_loops(torch::kCUDA, {2, tokens, 3, width, causal});
+    for (const double size : {0.01, 3.0, 10.0}) expect_plain_loops(torch::kCUDA, {3, 100, 4, 32, true, size});
+}
+
+}  // namespace
+}  // namespace spectra::train
