@@ -54,7 +54,7 @@ struct SelfAttention : torch::autograd::Function<SelfAttention> {
 
 bool fits(const Tensor& packed, int64_t heads) {
     return packed.is_cuda() && packed.scalar_type() == torch::kFloat && packed.numel() > 0 &&
-           cuda::self_attention_fits(packed.size(0) * heads, packed.size(2) / (3 * heads));
+           cuda::self_attention_fits(packed.size(1), packed.size(2) / (3 * heads));
 }
 
 }  // namespace

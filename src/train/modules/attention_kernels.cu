@@ -1,7 +1,7 @@
 // Attention in tiles (Dao et al., arXiv:2205.14135 and 2307.08691): the scores are never stored. Products run on tensor cores
 // in TF32, each number as the sum of two, x = high + low, and a b = high high + high low + low high: what is left out is
-// 2⁻²² of a product, as float32 rounds. A warp has 16 rows; gradients of queries and of keys are two kernels, so that every
-// number is summed by one thread in one order.
+// below 2⁻²⁰ of a product. Gradients of queries and of keys are two kernels, so that every number is summed by one thread in
+// one order.
 //
 // Layout of mma.m16n8k8 (lane = 4 g + t): the left factor has rows g and g + 8 and columns t and t + 4; the right one rows t
 // and t + 4 of column g; sums have rows g and g + 8, columns 2t and 2t + 1. A product's inner index may run in any order: sums
@@ -18,41 +18,38 @@ namespace spectra::train::cuda {
 namespace {
 
 constexpr int lanes = 32, warps = 4, warp_rows = 16, block_rows = warps * warp_rows;
-constexpr int columns = 32;  // rows of the other side, in a tile
-constexpr int groups = columns / 8;
-constexpr int resident = 3;  // blocks at a time on a multiprocessor: leaves 168 registers per thread
+constexpr int columns = 64;  // rows of the other side, in a tile
+constexpr int resident =
+    2;  // blocks at a time on a multiprocessor: more, with fewer registers, were not faster
 constexpr unsigned all_lanes = 0xffffffffU;
 
 struct Split {
     unsigned high, low;
 };
 
-// Devices before compute capability 8 have no TF32; self_attention_fits() keeps them away.
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-__device__ unsigned tf32(float x) {
-    unsigned y;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
-    return y;
-}
-
 __device__ void multiply_add(float (&sum)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
                              unsigned b1) {
+    // Devices before compute capability 8 have no TF32; self_attention_fits() keeps them away.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
         : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-}
 #else
-__device__ unsigned tf32(float) {
-    return 0;
-}
-__device__ void multiply_add(float (&)[4], unsigned, unsigned, unsigned, unsigned, unsigned, unsigned) {
     __trap();
-}
 #endif
+}
 
+/// The 10 bits after the leading one that TF32 holds, and the rest, of which the products take as many.
 __device__ Split split(float x) {
-    const unsigned high = tf32(x);
-    return {high, tf32(x - __uint_as_float(high))};
+    const unsigned high = __float_as_uint(x) & 0xffffe000U;
+    return {high, __float_as_uint(x - __uint_as_float(high))};
+}
+
+/// The same where it stands: kept over a loop, both parts would take more registers than there are.
+__device__ Split split_here(float x) {
+    unsigned high;
+    asm volatile("and.b32 %0, %1, 0xffffe000;" : "=r"(high) : "r"(__float_as_uint(x)));
+    return {high, __float_as_uint(x - __uint_as_float(high))};
 }
 
 __device__ void multiply_add(float (&sum)[4], const Split (&a)[4], Split b0, Split b1) {
@@ -75,8 +72,8 @@ struct Head {
     int sequence, head, heads, tokens;
 
     __device__ Head(const AttentionSizes& sizes)
-        : sequence(static_cast<int>(blockIdx.y) / sizes.heads),
-          head(static_cast<int>(blockIdx.y) % sizes.heads),
+        : sequence(static_cast<int>(blockIdx.x) / sizes.heads),
+          head(static_cast<int>(blockIdx.x) % sizes.heads),
           heads(sizes.heads),
           tokens(sizes.tokens) {}
 
@@ -95,7 +92,7 @@ struct Head {
     /// One number per token.
     template <class T>
     __device__ T* by_token(T* all) const {
-        return all + static_cast<std::size_t>(blockIdx.y) * tokens;
+        return all + static_cast<std::size_t>(blockIdx.x) * tokens;
     }
 };
 
@@ -120,10 +117,22 @@ struct Tile {
     }
 };
 
+/// Sums of 16 rows and 8 · parts columns, as the tensor cores leave them.
+template <int parts>
+struct Sums {
+    float at[parts][4];
+
+    __device__ void clear() {
+#pragma unroll
+        for (int c = 0; c < parts; ++c)
+            for (int e = 0; e < 4; ++e) at[c][e] = 0;
+    }
+};
+
 /// 16 rows as a left factor.
 template <int width>
 struct LeftRows {
-    Split part[width / 8][4];
+    float part[width / 8][4];
 
     __device__ LeftRows(Rows<const float> from, int first, int tokens, Lane lane) {
         for (int r = 0; r < 2; ++r) {
@@ -131,41 +140,49 @@ struct LeftRows {
             const bool there = token < tokens;
             const float* const row = from[there ? token : 0];
             for (int k = 0; k < width / 8; ++k)
-                for (int c = 0; c < 2; ++c)
-                    part[k][r + 2 * c] = split(there ? row[8 * k + 4 * c + lane.t] : 0.0F);
+                for (int c = 0; c < 2; ++c) part[k][r + 2 * c] = there ? row[8 * k + 4 * c + lane.t] : 0.0F;
         }
     }
 };
 
-using Scores = float[groups][4];
+using Scores = Sums<columns / 8>;
 
 /// rows · tileᵀ.
 template <int width>
-__device__ void products(const LeftRows<width>& rows, const Tile<width>& tile, Lane lane, Scores& out) {
+__device__ Scores products(const LeftRows<width>& rows, const Tile<width>& tile, Lane lane) {
+    Scores out;
+    out.clear();
 #pragma unroll
-    for (int c = 0; c < groups; ++c)
-        for (int e = 0; e < 4; ++e) out[c][e] = 0;
+    for (int k = 0; k < width / 8; ++k) {
+        Split left[4];
+        for (int e = 0; e < 4; ++e) left[e] = split_here(rows.part[k][e]);
 #pragma unroll
-    for (int k = 0; k < width / 8; ++k)
-#pragma unroll
-        for (int c = 0; c < groups; ++c) {
+        for (int c = 0; c < columns / 8; ++c) {
             const float* const row = tile.at[8 * c + lane.g] + 8 * k + lane.t;
-            multiply_add(out[c], rows.part[k], split(row[0]), split(row[4]));
+            multiply_add(out.at[c], left, split(row[0]), split(row[4]));
         }
+    }
+    return out;
 }
 
-/// out += weights · tile.
+/// out += weights · tile. Tensor cores cut their sums off: those of a tile begin at 0.
 template <int width>
 __device__ void add_weighted(const Scores& weights, const Tile<width>& tile, Lane lane,
-                             float (&out)[width / 8][4]) {
+                             Sums<width / 8>& out) {
+    Sums<width / 8> sums;
+    sums.clear();
 #pragma unroll
-    for (int c = 0; c < groups; ++c) {
-        const Split left[4] = {split(weights[c][0]), split(weights[c][2]), split(weights[c][1]),
-                               split(weights[c][3])};
+    for (int c = 0; c < columns / 8; ++c) {
+        const float(&w)[4] = weights.at[c];
+        const Split left[4] = {split(w[0]), split(w[2]), split(w[1]), split(w[3])};
         const float *const row = tile.at[8 * c + 2 * lane.t] + lane.g, *const next = row + width + 4;
 #pragma unroll
-        for (int k = 0; k < width / 8; ++k) multiply_add(out[k], left, split(row[8 * k]), split(next[8 * k]));
+        for (int k = 0; k < width / 8; ++k)
+            multiply_add(sums.at[k], left, split(row[8 * k]), split(next[8 * k]));
     }
+#pragma unroll
+    for (int k = 0; k < width / 8; ++k)
+        for (int e = 0; e < 4; ++e) out.at[k][e] += sums.at[k][e];
 }
 
 /// Of the four lanes that share rows.
@@ -178,17 +195,24 @@ __device__ float row_largest(float x) {
     return fmaxf(x, __shfl_xor_sync(all_lanes, x, 2));
 }
 
-/// scale · sums of 16 rows, from row `first` on.
+/// scale · sums of rows first, …, which two of a lane's rows have.
 template <int width>
-__device__ void write(const float (&sums)[width / 8][4], const float (&scale)[2], Rows<float> to, int first,
+__device__ void write(const Sums<width / 8>& sums, const float (&scale)[2], Rows<float> to, int first,
                       int tokens, Lane lane) {
     for (int r = 0; r < 2; ++r) {
         const int token = first + lane.g + 8 * r;
         if (token >= tokens) continue;
         for (int k = 0; k < width / 8; ++k)
-            *reinterpret_cast<float2*>(to[token] + 8 * k + 2 * lane.t) = {scale[r] * sums[k][2 * r],
-                                                                          scale[r] * sums[k][2 * r + 1]};
+            *reinterpret_cast<float2*>(to[token] + 8 * k + 2 * lane.t) = {scale[r] * sums.at[k][2 * r],
+                                                                          scale[r] * sums.at[k][2 * r + 1]};
     }
+}
+
+template <int width>
+__device__ void write(const Sums<width / 8>& sums, float scale, Rows<float> to, int first, int tokens,
+                      Lane lane) {
+    const float scales[2] = {scale, scale};
+    write<width>(sums, scales, to, first, tokens, lane);
 }
 
 /// Calls work(tiles of a, of b; first row) for rows begin, … end − 1 of both, the next two read meanwhile.
@@ -214,7 +238,7 @@ __device__ void for_tiles(Rows<const float> a, Rows<const float> b, int begin, i
     }
 }
 
-/// Column of entry e of group c, and row of entry e.
+/// Column of entry e of part c, and row of entry e.
 __device__ int column_of(int c, int e, Lane lane) {
     return 8 * c + 2 * lane.t + e % 2;
 }
@@ -222,8 +246,30 @@ __device__ int row_of(int e, Lane lane) {
     return lane.g + 8 * (e / 2);
 }
 
+/// Whether every one of so many queries sees every one of so many keys.
+__device__ bool all_see(int query, int queries, int key, int keys, const AttentionSizes& sizes) {
+    return query + queries <= sizes.tokens && key + keys <= sizes.tokens &&
+           (!sizes.causal || key + keys - 1 <= query);
+}
+
 __device__ bool sees(int query, int key, const AttentionSizes& sizes) {
     return key < sizes.tokens && query < sizes.tokens && (!sizes.causal || key <= query);
+}
+
+/// Scores of what is not seen become −∞.
+template <class Seen>
+__device__ void hide(Scores& scores, const Seen& seen, Lane lane) {
+#pragma unroll
+    for (int c = 0; c < columns / 8; ++c)
+        for (int e = 0; e < 4; ++e)
+            if (!seen(row_of(e, lane), column_of(c, e, lane))) scores.at[c][e] = -INFINITY;
+}
+
+/// To 2⁻²² of it.
+__device__ float power_of_2(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
 }
 
 /// log₂ e/√h: softmax in powers of 2.
@@ -237,50 +283,49 @@ __global__ void __launch_bounds__(warps* lanes, resident)
     const Head<width> head(sizes);
     const Lane lane;
     // The blocks with most to do come first.
-    const int first = (static_cast<int>(gridDim.x) - 1 - static_cast<int>(blockIdx.x)) * block_rows;
+    const int first = (static_cast<int>(gridDim.y) - 1 - static_cast<int>(blockIdx.y)) * block_rows;
     const int own = first + static_cast<int>(threadIdx.x) / lanes * warp_rows;
     const LeftRows<width> queries(head.packed(packed, 0), own, sizes.tokens, lane);
     const float scale = score_scale(width);
-    float sums[width / 8][4] = {}, largest[2] = {-INFINITY, -INFINITY}, total[2] = {};
+    Sums<width / 8> sums;
+    sums.clear();
+    float largest[2] = {-INFINITY, -INFINITY}, total[2] = {0, 0};
     for_tiles<width>(
         head.packed(packed, 1), head.packed(packed, 2), 0,
         sizes.causal ? min(first + block_rows, sizes.tokens) : sizes.tokens, sizes.tokens,
         [&](const Tile<width>& keys, const Tile<width>& values, int key) {
             if (sizes.causal && key >= own + warp_rows) return;
-            Scores scores;
-            products(queries, keys, lane, scores);
-            float top[2] = {largest[0], largest[1]};
-            for (int c = 0; c < groups; ++c)
-                for (int e = 0; e < 4; ++e) {
-                    scores[c][e] = sees(own + row_of(e, lane), key + column_of(c, e, lane), sizes)
-                                       ? scale * scores[c][e]
-                                       : -INFINITY;
-                    top[e / 2] = fmaxf(top[e / 2], scores[c][e]);
-                }
+            Scores scores = products(queries, keys, lane);
+            if (!all_see(own, warp_rows, key, columns, sizes))
+                hide(
+                    scores, [&](int row, int column) { return sees(own + row, key + column, sizes); }, lane);
             for (int r = 0; r < 2; ++r) {
-                top[r] = row_largest(top[r]);
-                const float from = top[r] == -INFINITY ? 0 : top[r], shrink = exp2f(largest[r] - from);
-                largest[r] = top[r];
+                float top = largest[r];
+                for (int c = 0; c < columns / 8; ++c)
+                    for (int e = 2 * r; e < 2 * r + 2; ++e) top = fmaxf(top, scores.at[c][e]);
+                top = row_largest(top);
+                const float from = top == -INFINITY ? 0 : scale * top;
+                const float shrink = power_of_2(scale * largest[r] - from);
+                largest[r] = top;
                 total[r] *= shrink;
-                for (int k = 0; k < width / 8; ++k) {
-                    sums[k][2 * r] *= shrink;
-                    sums[k][2 * r + 1] *= shrink;
-                }
-                for (int c = 0; c < groups; ++c)
+                for (int k = 0; k < width / 8; ++k)
+                    for (int e = 2 * r; e < 2 * r + 2; ++e) sums.at[k][e] *= shrink;
+                for (int c = 0; c < columns / 8; ++c)
                     for (int e = 2 * r; e < 2 * r + 2; ++e) {
-                        scores[c][e] = exp2f(scores[c][e] - from);
-                        total[r] += scores[c][e];
+                        float& score = scores.at[c][e];
+                        score = power_of_2(scale * score - from);
+                        total[r] += score;
                     }
             }
             add_weighted(scores, values, lane, sums);
         });
     float share[2];
     for (int r = 0; r < 2; ++r) {
-        total[r] = row_sum(total[r]);
-        share[r] = 1 / total[r];
+        const float all = row_sum(total[r]);
+        share[r] = 1 / all;
         const int query = own + lane.g + 8 * r;
         if (lane.t == 0 && query < sizes.tokens)
-            head.by_token(log_sums)[query] = largest[r] + log2f(total[r]);
+            head.by_token(log_sums)[query] = scale * largest[r] + log2f(all);
     }
     write<width>(sums, share, head.plain(y), own, sizes.tokens, lane);
 }
@@ -292,42 +337,43 @@ __global__ void __launch_bounds__(warps* lanes, resident)
                  float* slope, AttentionSizes sizes) {
     const Head<width> head(sizes);
     const Lane lane;
-    const int first = (static_cast<int>(gridDim.x) - 1 - static_cast<int>(blockIdx.x)) * block_rows;
+    const int first = (static_cast<int>(gridDim.y) - 1 - static_cast<int>(blockIdx.y)) * block_rows;
     const int own = first + static_cast<int>(threadIdx.x) / lanes * warp_rows;
     const LeftRows<width> queries(head.packed(packed, 0), own, sizes.tokens, lane),
         slopes(head.plain(g), own, sizes.tokens, lane);
     const float scale = score_scale(width);
+    Sums<width / 8> sums;
+    sums.clear();
     float log_sum[2], with_y[2];
     for (int r = 0; r < 2; ++r) {
         const int query = own + lane.g + 8 * r;
         const bool there = query < sizes.tokens;
-        const int row = there ? query : 0;
+        const float* const row = head.plain(y)[there ? query : 0];
         float part = 0;
-        for (int k = lane.t; k < width; k += 4) part += head.plain(g)[row][k] * head.plain(y)[row][k];
+        for (int k = 0; k < width / 8; ++k)
+            for (int c = 0; c < 2; ++c) part += slopes.part[k][r + 2 * c] * row[8 * k + 4 * c + lane.t];
         with_y[r] = row_sum(part);
-        log_sum[r] = head.by_token(log_sums)[row];
+        log_sum[r] = head.by_token(log_sums)[there ? query : 0];
         if (lane.t == 0 && there) head.by_token(along)[query] = with_y[r];
     }
-    float sums[width / 8][4] = {};
-    for_tiles<width>(head.packed(packed, 1), head.packed(packed, 2), 0,
-                     sizes.causal ? min(first + block_rows, sizes.tokens) : sizes.tokens, sizes.tokens,
-                     [&](const Tile<width>& keys, const Tile<width>& values, int key) {
-                         if (sizes.causal && key >= own + warp_rows) return;
-                         Scores weights, changes;
-                         products(queries, keys, lane, weights);
-                         products(slopes, values, lane, changes);
-                         for (int c = 0; c < groups; ++c)
-                             for (int e = 0; e < 4; ++e)
-                                 weights[c][e] =
-                                     sees(own + row_of(e, lane), key + column_of(c, e, lane), sizes)
-                                         ? exp2f(scale * weights[c][e] - log_sum[e / 2]) *
-                                               (changes[c][e] - with_y[e / 2])
-                                         : 0.0F;
-                         add_weighted(weights, keys, lane, sums);
-                     });
-    const float plain_scale = 1 / sqrtf(static_cast<float>(width));
-    const float scales[2] = {plain_scale, plain_scale};
-    write<width>(sums, scales, head.packed(slope, 0), own, sizes.tokens, lane);
+    for_tiles<width>(
+        head.packed(packed, 1), head.packed(packed, 2), 0,
+        sizes.causal ? min(first + block_rows, sizes.tokens) : sizes.tokens, sizes.tokens,
+        [&](const Tile<width>& keys, const Tile<width>& values, int key) {
+            if (sizes.causal && key >= own + warp_rows) return;
+            Scores weights = products(queries, keys, lane);
+            const Scores changes = products(slopes, values, lane);
+            if (!all_see(own, warp_rows, key, columns, sizes))
+                hide(
+                    weights, [&](int row, int column) { return sees(own + row, key + column, sizes); }, lane);
+            for (int c = 0; c < columns / 8; ++c)
+                for (int e = 0; e < 4; ++e) {
+                    float& weight = weights.at[c][e];
+                    weight = power_of_2(scale * weight - log_sum[e / 2]) * (changes.at[c][e] - with_y[e / 2]);
+                }
+            add_weighted(weights, keys, lane, sums);
+        });
+    write<width>(sums, 1 / sqrtf(static_cast<float>(width)), head.packed(slope, 0), own, sizes.tokens, lane);
 }
 
 /// Gradients of keys and values; rows are keys here, columns queries.
@@ -337,38 +383,45 @@ __global__ void __launch_bounds__(warps* lanes, resident)
                AttentionSizes sizes) {
     const Head<width> head(sizes);
     const Lane lane;
-    const int first = static_cast<int>(blockIdx.x) * block_rows;
+    const int first = static_cast<int>(blockIdx.y) * block_rows;
     const int own = first + static_cast<int>(threadIdx.x) / lanes * warp_rows;
     const LeftRows<width> keys(head.packed(packed, 1), own, sizes.tokens, lane),
         values(head.packed(packed, 2), own, sizes.tokens, lane);
     const float scale = score_scale(width);
     const float *const log_sum = head.by_token(log_sums), *const with_y = head.by_token(along);
-    float of_keys[width / 8][4] = {}, of_values[width / 8][4] = {};
-    for_tiles<width>(head.packed(packed, 0), head.plain(g), sizes.causal ? first : 0, sizes.tokens,
-                     sizes.tokens, [&](const Tile<width>& queries, const Tile<width>& slopes, int query) {
-                         if (sizes.causal && query + columns <= own) return;
-                         Scores weights, changes;
-                         products(keys, queries, lane, weights);
-                         products(values, slopes, lane, changes);
-                         for (int c = 0; c < groups; ++c)
-                             for (int e = 0; e < 4; ++e) {
-                                 const int at = query + column_of(c, e, lane);
-                                 const bool seen = sees(at, own + row_of(e, lane), sizes);
-                                 weights[c][e] = seen ? exp2f(scale * weights[c][e] - log_sum[at]) : 0.0F;
-                                 changes[c][e] = seen ? weights[c][e] * (changes[c][e] - with_y[at]) : 0.0F;
-                             }
-                         add_weighted(weights, slopes, lane, of_values);
-                         add_weighted(changes, queries, lane, of_keys);
-                     });
-    const float plain_scale = 1 / sqrtf(static_cast<float>(width));
-    const float scales[2] = {plain_scale, plain_scale}, ones[2] = {1, 1};
-    write<width>(of_keys, scales, head.packed(slope, 1), own, sizes.tokens, lane);
-    write<width>(of_values, ones, head.packed(slope, 2), own, sizes.tokens, lane);
+    Sums<width / 8> of_keys, of_values;
+    of_keys.clear();
+    of_values.clear();
+    for_tiles<width>(
+        head.packed(packed, 0), head.plain(g), sizes.causal ? first : 0, sizes.tokens, sizes.tokens,
+        [&](const Tile<width>& queries, const Tile<width>& slopes, int query) {
+            if (sizes.causal && query + columns <= own) return;
+            Scores weights = products(keys, queries, lane), changes = products(values, slopes, lane);
+            if (!all_see(query, columns, own, warp_rows, sizes))
+                hide(
+                    weights, [&](int row, int column) { return sees(query + column, own + row, sizes); },
+                    lane);
+            for (int c = 0; c < columns / 8; ++c)
+                for (int b = 0; b < 2; ++b) {
+                    const int at = min(query + column_of(c, b, lane), sizes.tokens - 1);
+                    const float log_sum_at = log_sum[at], with_y_at = with_y[at];
+                    for (int e = b; e < 4; e += 2) {
+                        float &weight = weights.at[c][e], &change = changes.at[c][e];
+                        weight = power_of_2(scale * weight - log_sum_at);
+                        change = weight * (change - with_y_at);
+                    }
+                }
+            add_weighted(weights, slopes, lane, of_values);
+            add_weighted(changes, queries, lane, of_keys);
+        });
+    write<width>(of_keys, 1 / sqrtf(static_cast<float>(width)), head.packed(slope, 1), own, sizes.tokens,
+                 lane);
+    write<width>(of_values, 1.0F, head.packed(slope, 2), own, sizes.tokens, lane);
 }
 
 dim3 grid_of(const AttentionSizes& sizes) {
-    return {static_cast<unsigned>((sizes.tokens + block_rows - 1) / block_rows),
-            static_cast<unsigned>(sizes.batch * sizes.heads)};
+    return {static_cast<unsigned>(sizes.batch * sizes.heads),
+            static_cast<unsigned>((sizes.tokens + block_rows - 1) / block_rows)};
 }
 
 template <int width>
@@ -387,9 +440,9 @@ void slopes_on(const float* g, const float* packed, const float* y, const float*
 
 }  // namespace
 
-bool self_attention_fits(std::int64_t batch_times_heads, std::int64_t width) {
+bool self_attention_fits(std::int64_t tokens, std::int64_t width) {
     int device = 0, major = 0;
-    return (width == 16 || width == 32) && batch_times_heads < 65536 &&
+    return (width == 16 || width == 32) && tokens <= 65535 * block_rows &&
            cudaGetDevice(&device) == cudaSuccess &&
            cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
            major >= 8;

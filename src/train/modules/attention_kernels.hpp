@@ -14,7 +14,7 @@ struct AttentionSizes {
 };
 
 /// Whether there are kernels for heads of this width (16 or 32) on the current device (compute capability 8 or later).
-bool self_attention_fits(std::int64_t batch_times_heads, std::int64_t width);
+bool self_attention_fits(std::int64_t tokens, std::int64_t width);
 
 /// y (batch, tokens, heads, width), and the logarithms to base 2 of the sums that softmax divides by (batch, heads, tokens).
 void self_attention(const float* packed, float* y, float* log_sums, const AttentionSizes& sizes,
