@@ -4,8 +4,8 @@
 #include "dyson/equations/elimination.hpp"
 #include "dyson/equations/embedding.hpp"
 #include "dyson/exact/frames.hpp"
-#include "linalg/gmres.hpp"
 #include "dyson/solve/newton.hpp"
+#include "linalg/gmres.hpp"
 
 #include <Eigen/LU>
 
@@ -35,6 +35,7 @@ constexpr int gmres_max_iterations = 80;
 // Times in units of elimination passes, measured by bench/dyson_bench at n = 4.
 constexpr double prepare_passes = 0.5;
 constexpr double apply_passes = 0.45;
+constexpr double chord_passes = 0.35;
 double direct_passes(double streams) {
     return 1 + 1.15 * streams;
 }
@@ -107,6 +108,8 @@ public:
         for (double& floor : other->floor_) floor += 0.5 * log_factor;
         other->growth_ = growth_of(log_diagonal_, other->floor_);
         other->log_c_ = std::numeric_limits<double>::quiet_NaN();
+        other->evaluated_.resize(0);
+        other->factorised_ = false;
         return other;
     }
     Eigen::Index size() const override { return index((laws_.empty() ? 2 : 3) * layers_ + 1); }
@@ -176,10 +179,11 @@ public:
     }
 
     bool newton_step(const Frequency& omega, const Unknowns& m, Unknowns& delta) override {
+        factorised_ = false;
         if (!evaluate(omega, m) || !linearise(m)) return false;
         // If the equation of a law is not solved yet, its defect moves f.
-        Vector source_v = Vector::Zero(index(layers_)), source_w = source_v;
         const Index count = index(layers_);
+        Vector source_v = Vector::Zero(count), source_w = source_v;
         Vector effect_w = Vector::Zero(count), effect_v = effect_w, effect_beta = Vector::Zero(count + 1);
         if (!laws_.empty()) {
             for (std::size_t l = 0; l < layers_; ++l) {
@@ -188,34 +192,25 @@ public:
             }
             respond(source_v, source_w, effect_w, effect_v, effect_beta);
         }
-        Vector rhs(2 * count);
-        for (std::size_t l = 0; l < layers_; ++l) {
-            const Index i = index(l);
-            const Complex ea = std::log(a_(i) / a(m, l)) + effect_w(i) / a_(i);
-            const Complex eb = std::log(b_(i) / b(m, l)) + effect_v(i) / b_(i);
-            rhs(2 * i) = 0.5 * (ea + eb);
-            rhs(2 * i + 1) = by_current_[l]
-                                 ? 0.5 * (std::log(beta_(i) / beta_(i + 1)) + effect_beta(i) / beta_(i) -
-                                          effect_beta(i + 1) / beta_(i + 1))
-                                 : 0.5 * (ea - eb);
+        Vector rhs, x;
+        if (!defects(m, effect_w, effect_v, effect_beta, rhs) || !solve_linear(m, rhs, x)) return false;
+        factorised_ = laws_.empty() && solver_ != LinearSolver::matrix_free;
+        return correction(omega, m, x, source_v, source_w, delta);
+    }
+
+    bool chord_step(const Frequency& omega, const Unknowns& m, Unknowns& delta) override {
+        if (!factorised_ || !evaluate(omega, m)) return false;
+        const Index count = index(layers_);
+        const Vector none = Vector::Zero(count + 1);
+        Vector rhs, x;
+        if (!defects(m, none, none, none, rhs)) return false;
+        if (solver_ == LinearSolver::direct) {
+            passes_ += chord_passes;
+            if (!embedding_.solve(rhs, x)) return false;
+        } else {
+            x = lu_.solve(rhs);
         }
-        if (!rhs.allFinite()) return false;
-        Vector x;
-        if (!solve_linear(m, rhs, x)) return false;
-        delta.resize(size());
-        Vector dcv, dcw;
-        changes(m, x, dcv, dcw);
-        for (std::size_t l = 0; l < layers_; ++l) {
-            const Index i = index(l);
-            delta(2 * i) = x(2 * i) + x(2 * i + 1);
-            delta(2 * i + 1) = x(2 * i) - x(2 * i + 1);
-            if (!laws_.empty()) delta(2 * count + i) = (2.0 * x(2 * i) + law_defect_(i)) / law_slope_(i);
-        }
-        Vector dw = Vector::Zero(count), dv = dw, dbeta = Vector::Zero(count + 1);
-        respond_green(dcv + source_v, dcw + source_w, dw, dv, dbeta);
-        const Complex g = m(size() - 1);
-        delta(size() - 1) = std::log(beta_(count) / (omega.direction * g)) + dbeta(count) / beta_(count);
-        return delta.allFinite();
+        return x.allFinite() && correction(omega, m, x, none, none, delta);
     }
 
     Unknowns moved(const Unknowns& m, const Unknowns& delta, double fraction) const override {
@@ -233,6 +228,7 @@ public:
 
     bool stable_in_gap(const Frequency& omega, const Unknowns& m) override {
         if (!laws_.empty()) return continues_above(*this, omega, m);
+        factorised_ = false;
         if (!evaluate(omega, m) || !linearise(m)) return false;
         // T, the linearised map, is a non-negative matrix for real M; (1 − T) x = |m| with x > 0 shows a
         // spectral radius below one. Relative to m: δ = x/m, right-hand side the signs.
@@ -288,8 +284,54 @@ private:
         }
     }
 
+    /// The right-hand side of the linearised equations; effects: those of a law's defect.
+    bool defects(const Unknowns& m, const Vector& effect_w, const Vector& effect_v, const Vector& effect_beta,
+                 Vector& rhs) const {
+        rhs.resize(2 * index(layers_));
+        for (std::size_t l = 0; l < layers_; ++l) {
+            const Index i = index(l);
+            const Complex ea = std::log(a_(i) / a(m, l)) + effect_w(i) / a_(i);
+            const Complex eb = std::log(b_(i) / b(m, l)) + effect_v(i) / b_(i);
+            rhs(2 * i) = 0.5 * (ea + eb);
+            rhs(2 * i + 1) = by_current_[l]
+                                 ? 0.5 * (std::log(beta_(i) / beta_(i + 1)) + effect_beta(i) / beta_(i) -
+                                          effect_beta(i + 1) / beta_(i + 1))
+                                 : 0.5 * (ea - eb);
+        }
+        return rhs.allFinite();
+    }
+
+    /// The change of every unknown from x = (S_0, D_0, S_1, …); sources: of a law's defect.
+    bool correction(const Frequency& omega, const Unknowns& m, const Vector& x, const Vector& source_v,
+                    const Vector& source_w, Unknowns& delta) {
+        const Index count = index(layers_);
+        delta.resize(size());
+        for (std::size_t l = 0; l < layers_; ++l) {
+            const Index i = index(l);
+            delta(2 * i) = x(2 * i) + x(2 * i + 1);
+            delta(2 * i + 1) = x(2 * i) - x(2 * i + 1);
+            if (!laws_.empty()) delta(2 * count + i) = (2.0 * x(2 * i) + law_defect_(i)) / law_slope_(i);
+        }
+        Complex dbeta = 0;
+        if (solver_ == LinearSolver::direct && laws_.empty()) {
+            dbeta = embedding_.end_current() / static_cast<double>(n_);
+        } else {
+            Vector dcv, dcw, dw = Vector::Zero(count), dv = dw, currents = Vector::Zero(count + 1);
+            changes(m, x, dcv, dcw);
+            respond_green(dcv + source_v.head(count), dcw + source_w.head(count), dw, dv, currents);
+            dbeta = currents(count);
+        }
+        delta(size() - 1) = std::log(beta_(count) / (omega.direction * m(size() - 1))) + dbeta / beta_(count);
+        return delta.allFinite();
+    }
+
     /// Eliminates for every draw and averages: a_, b_, beta_; f, and the response of a law's f to S.
+    /// Nothing to do where it was evaluated last.
     bool evaluate(const Frequency& omega, const Unknowns& m) {
+        const bool same = evaluated_.size() == m.size() && omega.log_scale == evaluated_at_.log_scale &&
+                          omega.direction == evaluated_at_.direction && m == evaluated_;
+        if (same) return true;
+        evaluated_.resize(0);
         set_gauge(omega);
         const Index count = index(layers_);
         strength_.resize(count);
@@ -329,7 +371,10 @@ private:
                 beta_(index(l)) += weights_[k] * draws_[k].beta(l) / static_cast<double>(n_);
         }
         passes_ += static_cast<double>(draws_.size());
-        return a_.allFinite() && b_.allFinite() && beta_.allFinite();
+        if (!a_.allFinite() || !b_.allFinite() || !beta_.allFinite()) return false;
+        evaluated_ = m;
+        evaluated_at_ = omega;
+        return true;
     }
 
     bool linearise(const Unknowns& m) {
@@ -455,10 +500,9 @@ private:
                 layer.w[1] = layer.w[0];
                 layer.v[1] = -layer.v[0];
             }
-            layer.rhs = {rhs(2 * i), rhs(2 * i + 1)};
         }
         passes_ += direct_passes(nd);
-        return embedding_.solve(draws_.front(), layer_equations_, x);
+        return embedding_.factorise(draws_.front(), layer_equations_) && embedding_.solve(rhs, x);
     }
 
     bool solve_linear(const Unknowns& m, const Vector& rhs, Vector& x) {
@@ -521,6 +565,9 @@ private:
     Vector a_, b_, beta_;                ///< averages at the last unknowns
     Vector strength_;                    ///< f_l
     Vector law_answer_, law_source_, law_defect_, law_slope_;
+    Unknowns evaluated_;  ///< where that is; empty if nowhere
+    Frequency evaluated_at_;
+    bool factorised_ = false;  ///< whether chord_step has a linearised equation to use
     std::vector<bool> by_current_;
     Eigen::MatrixXcd response_, currents_;
     Eigen::PartialPivLU<Eigen::MatrixXcd> lu_;

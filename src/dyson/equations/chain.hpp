@@ -1,7 +1,7 @@
 #pragma once
 
-#include "dyson/solve/equation.hpp"
 #include "dyson/equations/site_draws.hpp"
+#include "dyson/solve/equation.hpp"
 #include "network/network.hpp"
 
 #include <memory>
@@ -48,7 +48,8 @@ namespace spectra::dyson {
 /// resistors.
 ///
 /// Its solution: dense for short chains; direct along the chain (embedding.hpp) for few streams; for many
-/// streams or many draws of the sites GMRES, applied in O(L n³).
+/// streams or many draws of the sites GMRES, applied in O(L n³). The first two keep their factors for chord_step(),
+/// except with laws of singular values, where the defect of a law also changes the right-hand side.
 std::unique_ptr<Equation> make_chain(const Network& network);
 
 /// For tests and benchmarks: the same with the linear solver chosen.

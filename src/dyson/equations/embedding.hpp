@@ -20,7 +20,7 @@ struct LinearLayer {
     using Complex = std::complex<double>;
     std::array<std::array<Complex, 2>, 2> change{};  ///< row 0: dc_v, row 1: dc_w
     std::array<std::array<Complex, 2>, 2> own{};     ///< by row
-    std::array<Complex, 2> w{}, v{}, left{}, right{}, rhs{};
+    std::array<Complex, 2> w{}, v{}, left{}, right{};
 };
 
 /// Solves the linearised equations of a whole chain directly, in O(L n⁶): for few streams as cheap as a few
@@ -35,19 +35,34 @@ struct LinearLayer {
 /// the two rows give x_l = e − E[dZ_{l+1}], and R, r follow; the backward sweep gives all x_l. Leading blocks
 /// of the linearised equation are the linearised equations of shorter chains, better conditioned than the
 /// whole, so no pivoting beyond the 2 × 2 systems is needed.
+///
+/// R, E, y and z do not depend on the right-hand side. They are kept, so that another one costs O(L n³): two
+/// congruences per layer, F[r_{l−1}] and H[dZ_{l+1}].
 template <int N>
 class Embedding {
 public:
     using Complex = std::complex<double>;
     using Vector = Eigen::VectorXcd;
 
-    /// After run() and prepare() of the elimination; x: two numbers per layer.
-    bool solve(const Elimination<N>& chain, const std::vector<LinearLayer>& layers, Vector& x) {
+    /// After run() and prepare() of the elimination. False if a 2 × 2 system is singular.
+    bool factorise(const Elimination<N>& chain, const std::vector<LinearLayer>& layers) {
         reserve(chain.size_, layers.size());
         for (std::size_t l = 0; l < layers.size(); ++l)
             if (!eliminate(chain, layers[l], l, l + 1 == layers.size())) return false;
-        return substitute(chain, layers.size(), x);
+        end_.assign(packed_.rows(), 0.0);
+        add(chain.square_v_.data(), chain.omega_, end_.data());
+        return true;
     }
+
+    /// x for the linearised equations of the last factorise(), whatever became of its elimination; rhs and x: two
+    /// numbers per layer. False if a number is not finite.
+    bool solve(const Vector& rhs, Vector& x) {
+        sweep(rhs);
+        return substitute(x);
+    }
+
+    /// The response of the last current, nβ_L, to the last x.
+    Complex end_current() const { return end_current_; }
 
 private:
     /// Symmetric matrices as their upper triangles; maps between them as m × m blocks.
@@ -59,36 +74,47 @@ private:
         packed_ = Packed{size.rows() * (size.rows() + 1) / 2};
         const std::size_t m = packed_.rows();
         for (auto* map : {&response_, &forth_, &back_, &middle_, &next_}) map->resize(packed_.stride());
-        for (auto* triangle : {&source_, &moved_, &x_before_, &z_, &x_, &travelling_, &arriving_})
-            triangle->resize(m);
-        for (std::size_t k = 0; k < 2; ++k)
-            for (auto* triangle : {&outward_[k], &from_left_[k], &coupling_[k]}) triangle->resize(m);
-        pattern_.resize(size.stride());
-        answer_.resize(layers * (2 * m + 2));
-        inward_.resize(layers * 2 * m);
+        for (auto* triangle : {&source_, &moved_, &travelling_, &arriving_}) triangle->resize(m);
+        for (auto* block : {&pattern_, &inside_, &half_, &turned_}) block->resize(size.stride());
+        kept_.resize(layers * kept_triangles * m);
+        inverse_.resize(layers * 4);
+        factors_.resize(layers * 2 * size.stride());
+        constant_.resize(layers * 2);
+        layers_ = layers;
     }
+
+    /// The triangles of a layer: z (dZ_l with respect to x_l), y (dX_l with respect to it), the two rows as functionals of
+    /// dX_{l−1} and of dX_l, and E.
+    enum Kept : std::size_t { inward = 0, outward = 2, before = 4, own = 6, answer = 8, kept_triangles = 10 };
+    Complex* kept(std::size_t l, std::size_t triangle) {
+        return kept_.data() + (l * kept_triangles + triangle) * packed_.rows();
+    }
+    /// D_{l−1} and H_l.
+    double* factor_forth(std::size_t l) { return factors_.data() + 2 * l * size_.stride(); }
+    double* factor_back(std::size_t l) { return factor_forth(l) + size_.stride(); }
 
     bool eliminate(const Elimination<N>& chain, const LinearLayer& layer, std::size_t l, bool end) {
         const std::size_t m = packed_.rows();
         const bool first = l == 0;
-        Complex* inward = inward_.data() + l * 2 * m;  // z: dZ_l with respect to x_l
         for (std::size_t k = 0; k < 2; ++k) {
             sources(chain.at(chain.p_, l), chain.w_, l, layer.change[0][k], layer.change[1][k],
-                    inward + k * m);
+                    kept(l, inward + k));
             sources(chain.at(chain.q_, l), chain.v_, l, layer.change[1][k], layer.change[0][k],
-                    outward_[k].data());
+                    kept(l, outward + k));
         }
-        std::fill(moved_.begin(), moved_.end(), 0.0);
+        std::array<std::array<Complex, 2>, 2> k{};
         if (!first) {
+            std::copy_n(chain.at(chain.d_, l - 1), size_.stride(), factor_forth(l));
             congruence(chain.at(chain.d_, l - 1), forth_.data());
-            for (std::size_t k = 0; k < 2; ++k) {
-                std::fill(from_left_[k].begin(), from_left_[k].end(), 0.0);
-                apply(response_.data(), inward + k * m, from_left_[k].data());
-                apply(forth_.data(), from_left_[k].data(), outward_[k].data());
-            }
-            apply(forth_.data(), source_.data(), moved_.data());
+        }
+        for (std::size_t j = 0; j < 2; ++j) {
+            from_left_[j].assign(m, 0.0);
+            if (first) continue;
+            apply(response_.data(), kept(l, inward + j), from_left_[j].data());
+            apply(forth_.data(), from_left_[j].data(), kept(l, outward + j));
         }
         if (!end) {
+            std::copy_n(chain.at(chain.h_, l), size_.stride(), factor_back(l));
             congruence(chain.at(chain.h_, l), back_.data());
             if (first) {
                 std::fill(next_.begin(), next_.end(), 0.0);
@@ -97,60 +123,58 @@ private:
                 linalg::block::multiply(packed_, forth_.data(), middle_.data(), next_.data());
             }
         }
-        std::array<std::array<Complex, 2>, 2> k{};
-        std::array<Complex, 2> constant{};
         for (std::size_t r = 0; r < 2; ++r) {
             // The row as a functional of dX_{l−1}, dZ_l, dX_l and dZ_{l+1}.
-            for (auto* functional : {&x_before_, &z_, &x_, &coupling_[r]})
-                std::fill(functional->begin(), functional->end(), 0.0);
-            add(chain.at(chain.wz_, l), layer.w[r], z_);
-            add(chain.at(chain.vx_, l), layer.v[r], x_);
+            Complex *x_before = kept(l, before + r), *x = kept(l, own + r);
+            std::fill_n(x_before, m, 0.0);
+            std::fill_n(x, m, 0.0);
+            z_.assign(m, 0.0);
+            coupling_[r].assign(m, 0.0);
+            add(chain.at(chain.wz_, l), layer.w[r], z_.data());
+            add(chain.at(chain.vx_, l), layer.v[r], x);
             if (first) {
-                add(chain.square_w_.data(), chain.omega_ * layer.left[r], z_);
+                add(chain.square_w_.data(), chain.omega_ * layer.left[r], z_.data());
             } else {
-                add(chain.at(chain.wx_, l - 1), layer.w[r], x_before_);
-                add(chain.at(chain.bx_, l - 1), layer.left[r], x_before_);
-                add(chain.at(chain.bz_, l - 1), layer.left[r], z_);
+                add(chain.at(chain.wx_, l - 1), layer.w[r], x_before);
+                add(chain.at(chain.bx_, l - 1), layer.left[r], x_before);
+                add(chain.at(chain.bz_, l - 1), layer.left[r], z_.data());
             }
             if (end) {
-                add(chain.square_v_.data(), chain.omega_ * layer.right[r], x_);
+                add(chain.square_v_.data(), chain.omega_ * layer.right[r], x);
             } else {
-                add(chain.at(chain.bx_, l), layer.right[r], x_);
-                add(chain.at(chain.vz_, l), layer.v[r], coupling_[r]);
-                add(chain.at(chain.bz_, l), layer.right[r], coupling_[r]);
+                add(chain.at(chain.bx_, l), layer.right[r], x);
+                add(chain.at(chain.vz_, l), layer.v[r], coupling_[r].data());
+                add(chain.at(chain.bz_, l), layer.right[r], coupling_[r].data());
             }
             for (std::size_t j = 0; j < 2; ++j) {
-                k[r][j] = layer.own[r][j] + dot(z_, inward + j * m) + dot(x_, outward_[j].data());
-                if (!first) k[r][j] += dot(x_before_, from_left_[j].data());
+                k[r][j] =
+                    layer.own[r][j] + dot(z_.data(), kept(l, inward + j)) + dot(x, kept(l, outward + j));
+                if (!first) k[r][j] += dot(x_before, from_left_[j].data());
             }
-            constant[r] = layer.rhs[r] - dot(x_, moved_.data());
-            if (!first) constant[r] -= dot(x_before_, source_.data());
             if (end) continue;
             apply_transposed(back_.data(), z_.data(), coupling_[r].data());
             if (first) continue;
-            apply_transposed(middle_.data(), x_before_.data(), coupling_[r].data());
-            apply_transposed(next_.data(), x_.data(), coupling_[r].data());
+            apply_transposed(middle_.data(), x_before, coupling_[r].data());
+            apply_transposed(next_.data(), x, coupling_[r].data());
         }
         const Complex determinant = product(k[0][0], k[1][1]) - product(k[0][1], k[1][0]);
         if (determinant == 0.0 || !std::isfinite(std::abs(determinant))) return false;
-        const Complex inverse[2][2] = {{k[1][1] / determinant, -k[0][1] / determinant},
-                                       {-k[1][0] / determinant, k[0][0] / determinant}};
-        Complex* answer = answer_.data() + l * (2 * m + 2);
-        for (std::size_t j = 0; j < 2; ++j) {
-            answer[j] = product(inverse[j][0], constant[0]) + product(inverse[j][1], constant[1]);
+        Complex* inverse = inverse_.data() + 4 * l;
+        inverse[0] = k[1][1] / determinant;
+        inverse[1] = -k[0][1] / determinant;
+        inverse[2] = -k[1][0] / determinant;
+        inverse[3] = k[0][0] / determinant;
+        for (std::size_t j = 0; j < 2; ++j)
             for (std::size_t i = 0; i < m; ++i)
-                answer[2 + j * m + i] =
-                    product(inverse[j][0], coupling_[0][i]) + product(inverse[j][1], coupling_[1][i]);
-        }
-        for (std::size_t i = 0; i < m; ++i)
-            source_[i] = moved_[i] + product(outward_[0][i], answer[0]) + product(outward_[1][i], answer[1]);
+                kept(l, answer + j)[i] =
+                    product(inverse[2 * j], coupling_[0][i]) + product(inverse[2 * j + 1], coupling_[1][i]);
         if (end) return true;
         for (std::size_t i = 0; i < m; ++i) {
             double* re = next_.data() + i * m;
             double* im = re + packed_.area();
+            const Complex y0 = kept(l, outward)[i], y1 = kept(l, outward + 1)[i];
             for (std::size_t j = 0; j < m; ++j) {
-                const Complex change =
-                    product(outward_[0][i], answer[2 + j]) + product(outward_[1][i], answer[2 + m + j]);
+                const Complex change = product(y0, kept(l, answer)[j]) + product(y1, kept(l, answer + 1)[j]);
                 re[j] -= change.real();
                 im[j] -= change.imag();
             }
@@ -159,26 +183,61 @@ private:
         return true;
     }
 
-    bool substitute(const Elimination<N>& chain, std::size_t layers, Vector& x) {
+    /// Forwards: e of every layer, and r.
+    void sweep(const Vector& rhs) {
         const std::size_t m = packed_.rows();
-        x.resize(static_cast<Eigen::Index>(2 * layers));
-        for (std::size_t l = layers; l-- > 0;) {
-            const Complex* answer = answer_.data() + l * (2 * m + 2);
-            const Complex* inward = inward_.data() + l * 2 * m;
-            Complex own[2] = {answer[0], answer[1]};
-            std::fill(arriving_.begin(), arriving_.end(), 0.0);
-            if (l + 1 != layers) {
-                for (std::size_t j = 0; j < 2; ++j) own[j] -= dot(travelling_, answer + 2 + j * m);
-                congruence(chain.at(chain.h_, l), back_.data());
-                apply(back_.data(), travelling_.data(), arriving_.data());
+        for (std::size_t l = 0; l < layers_; ++l) {
+            std::fill(moved_.begin(), moved_.end(), 0.0);
+            if (l > 0) turn(factor_forth(l), source_, moved_);
+            std::array<Complex, 2> constant{};
+            for (std::size_t r = 0; r < 2; ++r) {
+                constant[r] =
+                    rhs(static_cast<Eigen::Index>(2 * l + r)) - dot(kept(l, own + r), moved_.data());
+                if (l > 0) constant[r] -= dot(kept(l, before + r), source_.data());
             }
+            const Complex* inverse = inverse_.data() + 4 * l;
+            Complex* e = constant_.data() + 2 * l;
+            for (std::size_t j = 0; j < 2; ++j)
+                e[j] = product(inverse[2 * j], constant[0]) + product(inverse[2 * j + 1], constant[1]);
+            const Complex *y0 = kept(l, outward), *y1 = kept(l, outward + 1);
             for (std::size_t i = 0; i < m; ++i)
-                arriving_[i] += product(inward[i], own[0]) + product(inward[m + i], own[1]);
+                source_[i] = moved_[i] + product(y0[i], e[0]) + product(y1[i], e[1]);
+        }
+        end_current_ = dot(end_.data(), source_.data());
+    }
+
+    bool substitute(Vector& x) {
+        const std::size_t m = packed_.rows();
+        x.resize(static_cast<Eigen::Index>(2 * layers_));
+        for (std::size_t l = layers_; l-- > 0;) {
+            const Complex *z0 = kept(l, inward), *z1 = kept(l, inward + 1);
+            Complex e[2] = {constant_[2 * l], constant_[2 * l + 1]};
+            std::fill(arriving_.begin(), arriving_.end(), 0.0);
+            if (l + 1 != layers_) {
+                for (std::size_t j = 0; j < 2; ++j) e[j] -= dot(travelling_.data(), kept(l, answer + j));
+                turn(factor_back(l), travelling_, arriving_);
+            }
+            for (std::size_t i = 0; i < m; ++i) arriving_[i] += product(z0[i], e[0]) + product(z1[i], e[1]);
             std::swap(travelling_, arriving_);
-            x(static_cast<Eigen::Index>(2 * l)) = own[0];
-            x(static_cast<Eigen::Index>(2 * l + 1)) = own[1];
+            x(static_cast<Eigen::Index>(2 * l)) = e[0];
+            x(static_cast<Eigen::Index>(2 * l + 1)) = e[1];
         }
         return x.allFinite();
+    }
+
+    /// out = fᵀ Y f.
+    void turn(const double* f, const Triangle& y, Triangle& out) {
+        const std::size_t n = size_.rows(), area = size_.area();
+        for (std::size_t i = 0, k = 0; i < n; ++i)
+            for (std::size_t j = i; j < n; ++j, ++k) {
+                inside_[i * n + j] = inside_[j * n + i] = y[k].real();
+                inside_[area + i * n + j] = inside_[area + j * n + i] = y[k].imag();
+            }
+        linalg::block::multiply(size_, inside_.data(), f, half_.data());
+        linalg::block::transpose(size_, f, turned_.data());
+        linalg::block::multiply(size_, turned_.data(), half_.data(), inside_.data());
+        for (std::size_t i = 0, k = 0; i < n; ++i)
+            for (std::size_t j = i; j < n; ++j, ++k) out[k] = {inside_[i * n + j], inside_[area + i * n + j]};
     }
 
     /// Without the NaN rules of std::complex.
@@ -186,7 +245,7 @@ private:
         return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
     }
 
-    Complex dot(const Triangle& f, const Complex* y) const {
+    Complex dot(const Complex* f, const Complex* y) const {
         double re = 0, im = 0;
         for (std::size_t i = 0; i < packed_.rows(); ++i) {
             re += f[i].real() * y[i].real() - f[i].imag() * y[i].imag();
@@ -208,7 +267,7 @@ private:
     }
 
     /// f += c·(Y ↦ Σ b_ij Y_ij).
-    void add(const double* b, Complex c, Triangle& f) const {
+    void add(const double* b, Complex c, Complex* f) const {
         if (c == 0.0) return;
         const std::size_t n = size_.rows(), area = size_.area();
         for (std::size_t i = 0, k = 0; i < n; ++i) {
@@ -275,13 +334,17 @@ private:
     linalg::block::Size<N> size_{};
     Packed packed_{};
     std::vector<double> response_, forth_, back_, middle_, next_;  ///< R, F, H, R H and F R H
-    std::vector<double> pattern_;
+    std::vector<double> pattern_, inside_, half_, turned_;
     Triangle source_;  ///< r
     Triangle moved_;   ///< F[r]
-    std::array<Triangle, 2> outward_, from_left_, coupling_;
-    Triangle x_before_, z_, x_, travelling_, arriving_;
-    std::vector<Complex> answer_;  ///< e and E of every layer
-    std::vector<Complex> inward_;  ///< z of every layer
+    std::array<Triangle, 2> from_left_, coupling_;
+    Triangle z_, travelling_, arriving_;
+    std::size_t layers_ = 0;
+    std::vector<Complex> kept_, inverse_;  ///< of every layer; the inverses of the 2 × 2 systems
+    std::vector<double> factors_;
+    std::vector<Complex> constant_;  ///< e
+    Triangle end_;                   ///< dX_{L−1} ↦ nβ_L
+    Complex end_current_ = 0;
 };
 
 }  // namespace spectra::dyson

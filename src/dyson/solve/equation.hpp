@@ -88,6 +88,13 @@ public:
 
     /// Elimination passes spent so far, other work counted by its time in passes.
     virtual double passes() const = 0;
+
+    /// The correction at another m by the linearised equation of the last newton_step() that succeeded, for a fraction of its
+    /// cost (a chord): corrections then shrink by a factor, the relative change of the linearised equation. False if not
+    /// supported, or if a number is not finite.
+    virtual bool chord_step(const Frequency& /*omega*/, const Unknowns& /*m*/, Unknowns& /*delta*/) {
+        return false;
+    }
 };
 
 }  // namespace spectra::dyson

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace spectra::dyson {
 namespace {
@@ -11,6 +12,14 @@ namespace {
 // reaches it at a relative distance of 1e-16, so nothing inside the support is mistaken for a gap.
 constexpr double real_slack = 1e-8;
 constexpr int max_halvings = 5;
+
+// Chords: after a Newton step shorter than this, as long as corrections shrink at least by that factor.
+constexpr double chord_from = 0.3;
+constexpr double chord_contraction = 0.15;
+// Relative difference of a chord and Newton's step where the linearised equation has not changed.
+constexpr double same_linearisation = 0.05;
+// The error that a chord may leave.
+constexpr double chord_error = 1e-14;
 
 /// How far rounding may push an imaginary part to the wrong sign, relative to the modulus. A
 /// layer far from the scale of s has parameters that are real up to this.
@@ -29,7 +38,10 @@ struct Iteration {
 /// the unknowns from rounding in the evaluation, amplified by the linearised equation.
 double jitter(Equation& equation, const Frequency& omega, const Unknowns& m, int& steps, int& probes) {
     Unknowns reference, moved, perturbed(m.size());
-    if (!equation.newton_step(omega, m, reference)) return std::numeric_limits<double>::infinity();
+    const auto correction = [&](const Frequency& at, const Unknowns& from, Unknowns& delta) {
+        return equation.chord_step(at, from, delta) || equation.newton_step(at, from, delta);
+    };
+    if (!correction(omega, m, reference)) return std::numeric_limits<double>::infinity();
     ++steps, ++probes;
     double largest = 0;
     for (int k = 0; k < 2; ++k) {
@@ -37,12 +49,30 @@ double jitter(Equation& equation, const Frequency& omega, const Unknowns& m, int
             perturbed(i) = m(i) * (1 + ((i * 7 + i / 3 + k) % 2 == 0 ? 0x1p-51 : -0x1p-51));
         Frequency nearby = omega;
         nearby.log_scale += (k + 1) * 0x1p-50 * (1 + std::abs(omega.log_scale));
-        if (!equation.newton_step(nearby, perturbed, moved)) return std::numeric_limits<double>::infinity();
+        if (!correction(nearby, perturbed, moved)) return std::numeric_limits<double>::infinity();
         ++steps, ++probes;
         largest = std::max(largest, (moved - reference).cwiseAbs().maxCoeff());
     }
     return largest;
 }
+
+/// Corrections by chords, improved by Broyden's rank-one updates ("good" Broyden, as products of the steps taken).
+class Chords {
+public:
+    void clear() { steps_.clear(); }
+    /// A correction that was taken whole, the first by Newton's method.
+    void add(const Unknowns& step) { steps_.push_back(step); }
+    std::size_t count() const { return steps_.size(); }
+
+    void improve(Unknowns& step) const {
+        for (std::size_t k = 0; k + 1 < steps_.size(); ++k)
+            step += (steps_[k].dot(step) / steps_[k].squaredNorm()) * steps_[k + 1];
+        step /= 1.0 - steps_.back().dot(step) / steps_.back().squaredNorm();
+    }
+
+private:
+    std::vector<Unknowns> steps_;
+};
 
 Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int max_steps, double enough,
                   int& steps, int& probes) {
@@ -51,8 +81,37 @@ Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int m
     Iteration result;
     Unknowns delta, trial;
     double previous = std::numeric_limits<double>::infinity();
-    for (int k = 0; k < max_steps; ++k) {
-        ++steps;
+    Chords chords;
+    int newton_steps = 0, taken_chords = 0;
+    while (newton_steps < max_steps) {
+        Unknowns rejected;  // a chord that is too long
+        const bool after_newton = chords.count() == 1;
+        if (chords.count() > 0 && previous < chord_from && equation.chord_step(omega, m, delta)) {
+            rejected = delta;
+            chords.improve(delta);
+            const double step = delta.cwiseAbs().maxCoeff(), contraction = step / previous;
+            trial = equation.moved(m, delta, 1);
+            // The chord before was short enough: what is left is its error, or rounding.
+            if (chords.count() > 1 && result.residual <= small && step <= small) {
+                m = trial;
+                result.residual = step / (1 - chord_contraction);
+                result.converged = true;
+                return result;
+            }
+            if (contraction < chord_contraction &&
+                (step <= real_slack || equation.admissible(omega, trial, -slack))) {
+                m = trial;
+                chords.add(delta);
+                previous = step;
+                if (++taken_chords % 2 == 1) ++steps;
+                // Newton's own step would be at most that long.
+                result.residual = step / (1 - contraction);
+                if (result.residual > small || contraction * step > std::max(chord_error, enough)) continue;
+                result.converged = true;
+                return result;
+            }
+        }
+        ++newton_steps, ++steps;
         if (!equation.newton_step(omega, m, delta)) return result;
         const double step = delta.cwiseAbs().maxCoeff();
         if (!std::isfinite(step) || step > 1e8) return result;
@@ -69,12 +128,17 @@ Iteration iterate(Equation& equation, const Frequency& omega, Unknowns& m, int m
             result.converged = true;
             return result;
         }
-        // Rounding has stopped the convergence: is this the level that conditioning predicts?
-        if (step < 1e-5 && step > 0.2 * previous && fraction == 1) {
+        // Rounding has stopped the convergence, if not the change of the linearised equation: is this the level that
+        // conditioning predicts?
+        const bool same_equation = rejected.size() == 0 || after_newton ||
+                                   (delta - rejected).cwiseAbs().maxCoeff() < same_linearisation * step;
+        if (step < 1e-5 && step > 0.2 * previous && fraction == 1 && same_equation) {
             result.floor = 30 * jitter(equation, omega, m, steps, probes);
             result.converged = step <= result.floor && result.floor < 1e-4;
             return result;
         }
+        chords.clear();
+        if (fraction == 1) chords.add(delta);
         previous = step;
     }
     return result;

@@ -17,15 +17,16 @@ struct Solution {
     State state = State::failed;
     double residual = 1;  ///< last Newton step, largest relative to an unknown
     double floor = 0;     ///< limit set by conditioning, if above the tolerance
-    int steps = 0;        ///< Newton steps, failed attempts included
+    int steps = 0;        ///< Newton steps, failed attempts included; two chords count as one
     int probes = 0;       ///< of these, used to measure the floor
 
     bool ok() const { return state != State::failed; }
 };
 
-/// Newton from a guess. The step is halved while an order parameter would leave the correct half
-/// plane. At Im ω > 0 the outcome is certified or failed. At real ω a complex solution with no Im m > 0
-/// is the right one inside the support (it continues into the upper half plane, where it is unique);
+/// Newton from a guess. Where the equation can repeat its last linear solution for less (Equation::chord_step), the steps
+/// after the first are chords with Broyden's updates, as long as they shrink fast enough. The step is halved while an order
+/// parameter would leave the correct half plane. At Im ω > 0 the outcome is certified or failed. At real ω a complex solution
+/// with no Im m > 0 is the right one inside the support (it continues into the upper half plane, where it is unique);
 /// a real one is the right one if the linearised map is stable; anything else has failed.
 /// A step of `enough` ends it sooner: for a point on the way to another.
 Solution newton(Equation& equation, const Frequency& omega, const Unknowns& guess, int max_steps = 25,

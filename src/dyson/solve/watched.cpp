@@ -16,6 +16,11 @@ public:
         return equation_->newton_step(omega, m, delta);
     }
 
+    bool chord_step(const Frequency& omega, const Unknowns& m, Unknowns& delta) override {
+        (*on_step_)();
+        return equation_->chord_step(omega, m, delta);
+    }
+
     std::unique_ptr<Equation> clone() const override {
         return std::make_unique<Watched>(equation_->clone(), on_step_);
     }

@@ -56,6 +56,38 @@ TEST(Embedding, NewtonStepsAreThoseOfTheDenseSolution) {
     }
 }
 
+TEST(Embedding, AChordIsTheNewtonStepOfTheLastLinearisedEquation) {
+    const Frequency omega{-1.0, {1.0, 0.3}};
+    for (const LinearSolver solver : {LinearSolver::dense, LinearSolver::direct}) {
+        for (const int streams : {1, 2, 4, 5, 8}) {
+            for (const int depth : {1, 2, 9}) {
+                for (const auto& [name, network] : networks(streams, depth)) {
+                    const auto equation = make_chain(network, solver);
+                    const Unknowns m = equation->far(omega);
+                    Unknowns step, chord, moved_step;
+                    EXPECT_FALSE(equation->chord_step(omega, m, chord)) << "before any Newton step";
+                    ASSERT_TRUE(equation->newton_step(omega, m, step));
+                    if (name.ends_with("law")) {
+                        EXPECT_FALSE(equation->chord_step(omega, m, chord)) << name;
+                        continue;
+                    }
+                    const double size = step.cwiseAbs().maxCoeff();
+                    ASSERT_TRUE(equation->chord_step(omega, m, chord));
+                    EXPECT_LT((chord - step).cwiseAbs().maxCoeff(), 1e-10 * (1 + size))
+                        << name << ", n = " << streams << ", L = " << depth;
+                    // Elsewhere the linearised equation differs as much as the unknowns.
+                    const Unknowns moved = equation->moved(m, step, 1e-6 / size);
+                    ASSERT_TRUE(equation->chord_step(omega, moved, chord));
+                    ASSERT_TRUE(equation->newton_step(omega, moved, moved_step));
+                    EXPECT_LT((chord - moved_step).cwiseAbs().maxCoeff(), 1e-3 * (1 + size))
+                        << name << ", n = " << streams << ", L = " << depth;
+                    EXPECT_GT((chord - step).cwiseAbs().maxCoeff(), 0.5e-6) << "not computed anew";
+                }
+            }
+        }
+    }
+}
+
 TEST(Embedding, WantsOneDrawOfTheSites) {
     Network network = tests::draw_network(mixers::Family::identity, 2, 2, 1, 0.1);
     network.branch = ActivationBranch{{0.1, 0.1}, activation_from_name("relu"), {1.0, 1.0}};
