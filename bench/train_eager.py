@@ -5,8 +5,8 @@
     python3 bench/train_eager.py --program build/release/apps/spectra --compile default reduce-overhead
 
 For every architecture the same model (same sizes, same operators, same batch and precision) takes training
-steps on random states of the gyroscope task's shape, here and through the program; printed are steps a second
-of both and their ratio. Mixers are written as one would first write them: Sinkhorn as 20 unrolled sweeps,
+steps on random states of the gyroscope task's shape, here and through the program, in turn and several times over;
+printed are the median steps a second of both, their range and the ratio of the medians. Mixers are written as one would first write them: Sinkhorn as 20 unrolled sweeps,
 Cayley by torch.linalg.solve. PyTorch runs them eagerly and, with --compile, through torch.compile in the modes
 named (default; reduce-overhead, which replays CUDA graphs). Compiling is not in the times; its seconds are printed.
 """
@@ -15,6 +15,7 @@ import argparse
 import json
 import math
 import os
+import statistics
 import subprocess
 import tempfile
 import time
@@ -241,21 +242,35 @@ def main():
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--architectures", nargs="+", choices=SIZES, default=list(SIZES), metavar="NAME")
     parser.add_argument("--compile", nargs="+", default=[], metavar="MODE", help="modes of torch.compile to measure too")
     arguments = parser.parse_args()
     sizes = arguments.device, arguments.steps, arguments.batch
     print(f"steps/s, batch {arguments.batch}, torch {torch.__version__}, {arguments.device}; ratio: spectra over it")
     for kind in arguments.architectures:
-        ours = program_rate(arguments.program, kind, *sizes)
-        print(f"{kind:10}{'spectra':18}{ours:10.2f}", flush=True)
-        for mode in [None, *arguments.compile]:
-            try:
-                rate, before = torch_rate(kind, *sizes, mode)
-            except Exception as error:  # what torch.compile cannot compile is a result, not an end
-                print(f"{kind:10}{mode or 'eager':18}{'failed':>10}   {str(error).splitlines()[0][:90]}", flush=True)
+        rates, firsts = {"spectra": []}, {}
+        for _ in range(arguments.repeats):
+            rates["spectra"].append(program_rate(arguments.program, kind, *sizes))
+            for mode in [None, *arguments.compile]:
+                name = mode or "eager"
+                if name in rates and not rates[name]:
+                    continue
+                try:
+                    rate, before = torch_rate(kind, *sizes, mode)
+                    rates.setdefault(name, []).append(rate)
+                    firsts.setdefault(name, before)
+                except Exception as error:  # what torch.compile cannot compile is a result, not an end
+                    rates[name] = []
+                    print(f"{kind:10}{name:18}{'failed':>10}   {str(error).splitlines()[0][:90]}", flush=True)
+        ours = statistics.median(rates["spectra"])
+        for name, found in rates.items():
+            if not found:
                 continue
-            print(f"{kind:10}{mode or 'eager':18}{rate:10.2f}   ratio {ours / rate:.2f}, first ten steps {before:.0f} s", flush=True)
+            line = f"{kind:10}{name:18}{statistics.median(found):10.2f}   {min(found):.2f} to {max(found):.2f}"
+            if name != "spectra":
+                line += f"   ratio {ours / statistics.median(found):.2f}, first ten steps {firsts[name]:.0f} s"
+            print(line, flush=True)
 
 
 if __name__ == "__main__":
