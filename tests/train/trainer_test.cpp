@@ -436,6 +436,28 @@ TEST(TrainerOnCuda, ReplayedStepsAreThoseLaunched) {
     expect_replayed_equals_launched(numbers, less_memory);
 }
 
+// At the widths for which norms and attention have kernels of their own, among parameters that lie at any address.
+TEST(TrainerOnCuda, ModelsOfTheirPublishedWidthTrainAsOnTheHost) {
+    if (!torch::cuda::is_available()) GTEST_SKIP() << "Torch finds no GPU";
+    const auto data = little("stability", 24);
+    for (const auto& architecture : architecture_names()) {
+        SCOPED_TRACE(architecture);
+        if (architecture == "trm") continue;
+        auto options = small_run(architecture);
+        options.model.channels = matched_config(architecture).channels;
+        options.steps = options.schedule.horizon = 4;
+        const auto host = train(data, options);
+        options.device = torch::kCUDA;
+        const auto device = train(data, options);
+        ASSERT_EQ(device.log.rows.size(), host.log.rows.size());
+        for (std::size_t row = 0; row < host.log.rows.size(); ++row)
+            for (const std::size_t column : {1, 2})  // the two losses
+                EXPECT_NEAR(device.log.rows[row][column], host.log.rows[row][column],
+                            1e-3 * host.log.rows[row][column])
+                    << row;
+    }
+}
+
 // It carries its states from step to step.
 TEST(TrainerOnCuda, ReplayedStepsOfTheRecursiveModelAreThoseLaunched) {
     if (!torch::cuda::is_available()) GTEST_SKIP() << "Torch finds no GPU";

@@ -25,7 +25,7 @@ cuda::AttentionSizes sizes_of(const Tensor& packed, int64_t heads, bool causal) 
 struct SelfAttention : torch::autograd::Function<SelfAttention> {
     static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x, int64_t heads,
                           bool causal) {
-        const auto packed = x.contiguous();
+        const auto packed = aligned(x);
         const auto sizes = sizes_of(packed, heads, causal);
         auto y = torch::empty({packed.size(0), packed.size(1), packed.size(2) / 3}, packed.options()),
              norms = torch::empty({packed.size(0), heads, packed.size(1)}, packed.options());
@@ -41,7 +41,7 @@ struct SelfAttention : torch::autograd::Function<SelfAttention> {
                                                  const torch::autograd::tensor_list& slopes) {
         const auto saved = context->get_saved_variables();
         const auto &packed = saved[0], &y = saved[1], &norms = saved[2];
-        const auto g = slopes[0].contiguous();
+        const auto g = aligned(slopes[0]);
         auto slope = torch::empty_like(packed), along = torch::empty_like(norms);
         cuda::self_attention_slope(
             g.data_ptr<float>(), packed.data_ptr<float>(), y.data_ptr<float>(), norms.data_ptr<float>(),

@@ -4,7 +4,7 @@
 
 struct CUstream_st;
 
-/// Self-attention y = softmax(q kᵀ/√h) v, without waiting.
+/// Self-attention y = softmax(q kᵀ/√h) v, without waiting. Addresses are multiples of 16 bytes.
 namespace spectra::train::cuda {
 
 /// Of (batch, tokens, 3, heads, width) queries, keys and values, one token after the other in memory.

@@ -1,5 +1,7 @@
 #include "train/modules/fast_kernels.hpp"
 
+#include <cstdint>
+
 namespace spectra::train {
 namespace {
 
@@ -17,6 +19,12 @@ FastKernels::~FastKernels() {
 
 bool FastKernels::on() {
     return scopes > 0;
+}
+
+torch::Tensor aligned(const torch::Tensor& x) {
+    const auto plain = x.contiguous();
+    return reinterpret_cast<std::uintptr_t>(plain.data_ptr()) % (4 * sizeof(float)) == 0 ? plain
+                                                                                         : plain.clone();
 }
 
 }  // namespace spectra::train

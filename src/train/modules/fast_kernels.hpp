@@ -1,5 +1,7 @@
 #pragma once
 
+#include "jacobian/torch.hpp"
+
 namespace spectra::train {
 
 /// While it exists (with `on`), norms and attention have kernels of their own on a GPU, in float, faster than Torch's for
@@ -17,5 +19,9 @@ public:
 private:
     bool on_;
 };
+
+/// x, or a copy of it where its numbers are not one after the other or do not begin at an address of which the kernels can
+/// read four at a time.
+torch::Tensor aligned(const torch::Tensor& x);
 
 }  // namespace spectra::train

@@ -28,7 +28,7 @@ bool is_plain(const Tensor& x) {
 struct LayerNorm : torch::autograd::Function<LayerNorm> {
     static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x, const Tensor& weight) {
         const auto width = x.size(-1), rows = x.numel() / width;
-        const auto plain = x.contiguous();
+        const auto plain = aligned(x);
         auto y = torch::empty_like(plain), mean = torch::empty({rows}, x.options()),
              scale = torch::empty({rows}, x.options());
         cuda::layer_norm(plain.data_ptr<float>(), weight.data_ptr<float>(), y.data_ptr<float>(),
@@ -43,7 +43,7 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
         const auto saved = context->get_saved_variables();
         const auto &x = saved[0], &weight = saved[1];
         const auto width = x.size(-1), rows = x.numel() / width;
-        const auto g = slopes[0].contiguous();
+        const auto g = aligned(slopes[0]);
         auto slope = torch::empty_like(x),
              parts = torch::empty({cuda::layer_norm_parts(rows), width}, x.options());
         cuda::layer_norm_slope(g.data_ptr<float>(), x.data_ptr<float>(), weight.data_ptr<float>(),

@@ -4,6 +4,7 @@
 #include "train/modules/layer_norm_kernels.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 namespace spectra::train::cuda {
@@ -45,6 +46,14 @@ struct Row {
         const auto* const from = reinterpret_cast<const float4*>(row);
         for (int k = 0; k < quads; ++k) part[k] = from[lane + k * lanes];
     }
+    /// Of a row at any address, as parameters have that lie one behind the other.
+    __device__ void read_anywhere(const float* row, int lane) {
+        if (reinterpret_cast<std::uintptr_t>(row) % sizeof(float4) == 0) return read(row, lane);
+        for (int k = 0; k < quads; ++k) {
+            const float* const from = row + 4 * (lane + k * lanes);
+            part[k] = {from[0], from[1], from[2], from[3]};
+        }
+    }
     __device__ void write(float* row, int lane) const {
         auto* const to = reinterpret_cast<float4*>(row);
         for (int k = 0; k < quads; ++k) to[lane + k * lanes] = part[k];
@@ -61,7 +70,7 @@ __global__ void __launch_bounds__(lanes* warps)
     if (row >= rows) return;
     Row<quads> values, gains;
     values.read(x + row * width, lane);
-    gains.read(weight, lane);
+    gains.read_anywhere(weight, lane);
     float total = 0;
     for (int k = 0; k < quads; ++k) total += sum(values.part[k]);
     const float mean = sum_of_lanes(total) / width;
@@ -87,7 +96,7 @@ __global__ void __launch_bounds__(lanes* warps)
     __shared__ float4 parts[warps][lanes * quads];
     const int lane = threadIdx.x % lanes, warp = threadIdx.x / lanes;
     Row<quads> gains, weight_slope;
-    gains.read(weight, lane);
+    gains.read_anywhere(weight, lane);
     for (int k = 0; k < quads; ++k) weight_slope.part[k] = {0, 0, 0, 0};
     for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * warps + warp; row < rows;
          row += static_cast<std::int64_t>(gridDim.x) * warps) {

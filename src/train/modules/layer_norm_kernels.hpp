@@ -4,7 +4,8 @@
 
 struct CUstream_st;
 
-/// Norms of rows of `width` numbers, one after the other in memory, without waiting. Widths: layer_norm_fits.
+/// Norms of rows of `width` numbers, one after the other in memory, without waiting. Widths: layer_norm_fits. Addresses are
+/// multiples of 16 bytes, but for `weight`.
 namespace spectra::train::cuda {
 
 /// Multiples of 128 up to 1024: every thread of a warp holds width/32 numbers of a row.
