@@ -10,14 +10,30 @@ function(_spectra_sources variable)
     set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
+# What takes half of the time of a source, read once for all libraries of a kind, whose options and macros are the same. The
+# first of a kind that knows Eigen holds it.
+function(_spectra_precompile target kind)
+    if(target MATCHES "^spectra_(linalg|mixers|report)$")
+        set_property(GLOBAL PROPERTY SPECTRA_PRECOMPILED_${kind} ${target})
+        target_precompile_headers(${target} PRIVATE <Eigen/Core> <algorithm> <array> <cmath> <complex> <cstdint> <filesystem>
+            <functional> <map> <memory> <optional> <span> <stdexcept> <string> <string_view> <utility> <vector>)
+        return()
+    endif()
+    get_property(holder GLOBAL PROPERTY SPECTRA_PRECOMPILED_${kind})
+    if(holder)
+        target_precompile_headers(${target} REUSE_FROM ${holder})
+    endif()
+endfunction()
+
 # spectra_module(dyson PUBLIC spectra_network Eigen3::Eigen PRIVATE OpenMP::OpenMP_CXX HEADERS Boost::headers)
 # builds all .cpp of the current folder, and of those of its folders that ROOMS names, into the static library
 # spectra_dyson, which others know as JacobianSpectra::dyson. PUBLIC and PRIVATE are linked as usual; HEADERS are
 # header-only packages of the sources alone, so that users of the installed library need not have them. NUMERIC: inner
 # loops over checked data, which read no files; the standard library's own checks would cost 4 to 8 % there
-# (docs/performance.md).
+# (docs/performance.md). WORDS: reports, requests and drawings, which call others for what takes time; less optimisation
+# halves the compiler's work after parsing.
 function(spectra_module name)
-    cmake_parse_arguments(ARG "NUMERIC" "" "ROOMS;EXCLUDE;PUBLIC;PRIVATE;HEADERS" ${ARGN})
+    cmake_parse_arguments(ARG "NUMERIC;WORDS" "" "ROOMS;EXCLUDE;PUBLIC;PRIVATE;HEADERS" ${ARGN})
     set(target spectra_${name})
     _spectra_sources(sources ${ARG_ROOMS})
     foreach(file IN LISTS ARG_EXCLUDE)
@@ -41,12 +57,11 @@ function(spectra_module name)
     endforeach()
     if(ARG_NUMERIC AND NOT SPECTRA_SANITIZE)
         target_compile_options(${target} PRIVATE -U_GLIBCXX_ASSERTIONS)
-    elseif(SPECTRA_PRECOMPILE AND name STREQUAL "mixers")
-        # What takes half of the time of a source, read once. Not in numeric libraries, which define other macros.
-        target_precompile_headers(${target} PRIVATE <Eigen/Core> <algorithm> <array> <cmath> <complex> <cstdint> <filesystem>
-            <functional> <map> <memory> <optional> <span> <stdexcept> <string> <string_view> <utility> <vector>)
-    elseif(SPECTRA_PRECOMPILE AND TARGET spectra_mixers)
-        target_precompile_headers(${target} REUSE_FROM spectra_mixers)
+    elseif(ARG_WORDS)
+        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
+    if(SPECTRA_PRECOMPILE)
+        _spectra_precompile(${target} "${ARG_NUMERIC}-${ARG_WORDS}")
     endif()
     set_property(GLOBAL APPEND PROPERTY SPECTRA_MODULES ${name})
     set_property(GLOBAL APPEND PROPERTY SPECTRA_HEADER_PACKAGES ${ARG_HEADERS})
