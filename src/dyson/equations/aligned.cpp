@@ -3,9 +3,8 @@
 #include "dyson/equations/aligned_chain.hpp"
 #include "dyson/exact/aligned_moments.hpp"
 #include "linalg/blas.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "linalg/index.hpp"
-
-#include <Eigen/LU>
 
 #include <algorithm>
 #include <cmath>

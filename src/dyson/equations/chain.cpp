@@ -5,9 +5,8 @@
 #include "dyson/equations/embedding.hpp"
 #include "dyson/exact/frames.hpp"
 #include "dyson/solve/newton.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "linalg/gmres.hpp"
-
-#include <Eigen/LU>
 
 #include <algorithm>
 #include <cmath>

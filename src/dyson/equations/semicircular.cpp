@@ -1,9 +1,8 @@
 #include "dyson/equations/semicircular.hpp"
 
+#include "linalg/eigen_instances.hpp"
 #include "linalg/gmres.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
 #include <Eigen/SparseCore>
 
 #include <algorithm>

@@ -3,10 +3,8 @@
 #include "dyson/exact/layer_branch.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/complex_matrix.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "linalg/gmres.hpp"
-
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
 
 #include <algorithm>
 #include <cmath>

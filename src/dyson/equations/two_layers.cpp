@@ -3,9 +3,7 @@
 #include "dyson/equations/free_scalar.hpp"
 #include "dyson/exact/moments.hpp"
 #include "dyson/solve/newton.hpp"
-
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
+#include "linalg/eigen_instances.hpp"
 
 #include <algorithm>
 #include <cmath>

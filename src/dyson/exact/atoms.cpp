@@ -6,11 +6,9 @@
 #include "dyson/exact/layer_branch.hpp"
 #include "dyson/exact/mixer_values.hpp"
 #include "linalg/blas.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "linalg/singular_values.hpp"
 #include "mixers/defects.hpp"
-
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 
 #include <algorithm>
 #include <cmath>

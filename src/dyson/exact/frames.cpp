@@ -1,6 +1,6 @@
 #include "dyson/exact/frames.hpp"
 
-#include <Eigen/QR>
+#include "linalg/eigen_instances.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,8 @@
 #include "dyson/exact/mixer_values.hpp"
 
 #include "base/special_values.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "mixers/defects.hpp"
-
-#include <Eigen/QR>
 
 #include <algorithm>
 #include <cmath>

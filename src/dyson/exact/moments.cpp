@@ -5,10 +5,8 @@
 #include "dyson/exact/arrays.hpp"
 #include "dyson/exact/layer_branch.hpp"
 #include "dyson/exact/mixer_values.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "network/tied_moments.hpp"
-
-#include <Eigen/Cholesky>
-#include <Eigen/SVD>
 
 #include <algorithm>
 #include <cmath>

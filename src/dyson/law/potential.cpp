@@ -12,9 +12,8 @@
 #include "dyson/solve/tracker.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/complex_matrix.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "linalg/index.hpp"
-
-#include <Eigen/LU>
 
 #include <algorithm>
 #include <cmath>

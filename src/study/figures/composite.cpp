@@ -1,11 +1,10 @@
 #include "layouts/mixer_table.hpp"
+#include "linalg/eigen_instances.hpp"
 #include "montecarlo/run/simulate.hpp"
 #include "study/figures/mixer_stacks.hpp"
 #include "study/figures/panels.hpp"
 
 #include <fmt/format.h>
-
-#include <Eigen/SVD>
 
 #include <algorithm>
 #include <cmath>
