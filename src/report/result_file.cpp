@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
 
 namespace spectra::report {
@@ -305,11 +306,18 @@ void describe_theory(std::string& page, const h5::File& file, const std::string&
     h5::Shape shape;
     if (file.is_dataset(group + "/support")) {
         const auto support = file.read_doubles(group + "/support", shape);
+        const auto logs = file.is_dataset(group + "/log_support")
+                              ? file.read_doubles(group + "/log_support", shape)
+                              : std::vector<double>();
+        // Deep networks have bands below what a double can hold.
+        const auto place = [&](std::size_t k) {
+            const bool too_small = support[k] == 0 && k < logs.size() && std::isfinite(logs[k]);
+            return too_small ? power_of_ten(logs[k] / std::numbers::ln10) : fmt::format("{:.4g}", support[k]);
+        };
         std::string bands;
         constexpr std::size_t shown = 4;
-        for (std::size_t k = 0; 2 * k + 1 < support.size() && k < shown; ++k) {
-            bands += fmt::format("{}[{:.4g}, {:.4g}]", k == 0 ? "" : " ", support[2 * k], support[2 * k + 1]);
-        }
+        for (std::size_t k = 0; 2 * k + 1 < support.size() && k < shown; ++k)
+            bands += fmt::format("{}[{}, {}]", k == 0 ? "" : " ", place(2 * k), place(2 * k + 1));
         if (support.size() / 2 > shown) bands += fmt::format(" and {} more", support.size() / 2 - shown);
         if (!bands.empty()) append(page, "", "support " + bands);
     }

@@ -11,6 +11,7 @@
 
 #include <csignal>
 #include <iterator>
+#include <numbers>
 
 namespace spectra::report {
 namespace {
@@ -213,6 +214,20 @@ TEST(ResultFile, DescriptionSaysWhatAPersonAsks) {
           "-inf", "ov_montecarlo", "spectra --mixer bistochastic --depth 3", "18446744073709551614"}) {
         EXPECT_NE(page.find(words), std::string::npos) << words << "\n" << page;
     }
+}
+
+TEST(ResultFile, DescriptionHasBandsBelowTheRangeOfDoubles) {
+    const TemporaryFolder folder;
+    Density density;
+    const double bottom = -2000 * std::numbers::ln10;
+    tests::add_band(density, bottom, bottom + std::numbers::ln10, 20,
+                    [](double) { return 0.5 / std::numbers::ln10; });
+    tests::add_band(density, 0, std::log(2.0), 20, [](double) { return 0.5 / std::log(2.0); });
+    Report report = tests::atomic_report();
+    report.theories = {tests::theory_of(dyson::Method::operator_valued, Spectrum::from_density(density))};
+    write_result_file(report, folder.path() / "deep.h5");
+    const std::string page = describe_result_file(folder.path() / "deep.h5");
+    EXPECT_NE(page.find("support [1e-2000, 1e-1999] [1, 2]"), std::string::npos) << page;
 }
 
 TEST(ResultFile, DescriptionRefusesOtherFiles) {
