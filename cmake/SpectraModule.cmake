@@ -31,7 +31,7 @@ endfunction()
 # header-only packages of the sources alone, so that users of the installed library need not have them. NUMERIC: inner
 # loops over checked data, which read no files; the standard library's own checks would cost 4 to 8 % there
 # (docs/performance.md). WORDS: reports, requests and drawings, which call others for what takes time; less optimisation
-# halves the compiler's work after parsing.
+# takes a third off the compiler's work after parsing.
 function(spectra_module name)
     cmake_parse_arguments(ARG "NUMERIC;WORDS" "" "ROOMS;EXCLUDE;PUBLIC;PRIVATE;HEADERS" ${ARGN})
     set(target spectra_${name})

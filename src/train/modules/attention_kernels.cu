@@ -1,6 +1,6 @@
 // Attention in tiles (Dao et al., arXiv:2205.14135 and 2307.08691): the scores are never stored. Products run on tensor cores
 // in TF32, each number as the sum of two, x = high + low, and a b = high high + high low + low high: what is left out is
-// below 2⁻²⁰ of a product. Gradients of queries and of keys are two kernels, so that every number is summed by one thread in
+// below 3 · 2⁻²⁰ of a product. Gradients of queries and of keys are two kernels, so that every number is summed by one thread in
 // one order.
 //
 // Layout of mma.m16n8k8 (lane = 4 g + t): the left factor has rows g and g + 8 and columns t and t + 4; the right one rows t

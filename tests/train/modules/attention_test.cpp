@@ -90,7 +90,7 @@ void expect_plain_loops(torch::Device device, const Case& c) {
                              there(g));
     };
     const auto first = found(), second = found();
-    // A product of two numbers in split TF32 lacks 2⁻²⁰ of itself, and the slopes have gone through four such products;
+    // A product of two numbers in split TF32 lacks up to 3 · 2⁻²⁰ of itself, and the slopes have gone through four such products;
     // scores of size s are off by s times as much, and so are the logarithms of the weights.
     const double tolerance = 6e-6 * std::max(1.0, c.size * c.size);
     expect_near(first.y, expected.y, tolerance);
