@@ -11,7 +11,7 @@ option(BUILD_TESTING "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SPECTRA_APPS "Build the program spectra" ON)
 option(SPECTRA_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(SPECTRA_CHECK_HEADERS "Compile every header alone (with the tests)" OFF)
-option(SPECTRA_UNITY "Compile the files of the command line together: faster, unless you change them" OFF)
+option(SPECTRA_UNITY "Compile files of the command line, and of the models, together: faster, unless you change them" OFF)
 option(SPECTRA_PRECOMPILE "Precompile common headers: a build from nothing is faster" OFF)
 option(SPECTRA_WERROR "Warnings are errors" OFF)
 option(SPECTRA_HARDENED "Checks of buffers, containers and stacks at run time; read-only relocations" ON)
@@ -51,8 +51,8 @@ target_compile_options(spectra_warnings INTERFACE
     # g++ takes copies of Eigen's matrices in initializer lists for reads of nothing, in other functions on x86-64
     # than on ARM.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
-    # g++ 12 sees overlapping copies in "text" + std::string (its bug 105651).
-    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+    # g++ 12 sees overlapping copies in "text" + std::string, and endless ones (its bug 105651).
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict\;-Wno-stringop-overflow>
     # g++ 13 sees std::vector's growth past the end of what it has just outgrown (its bugs 107852, 110498).
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-array-bounds\;-Wno-stringop-overflow\;-Wno-stringop-overread>)
 

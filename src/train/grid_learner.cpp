@@ -34,10 +34,6 @@ Tensor exactly_right(const Tensor& logits, const Tensor& targets) {
     return right_cells(logits, targets).logical_or(targets.lt(0)).all(-1);
 }
 
-double mean_of(const Tensor& values) {
-    return values.to(torch::kDouble).mean().item<double>();
-}
-
 /// Of `samples` grids drawn cell by cell from p (cells, kinds), on the host: how many are exactly right. The numbers
 /// depend on `grid` only.
 int right_samples(const Tensor& p, const Tensor& target, int samples, std::uint32_t grid) {

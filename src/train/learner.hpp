@@ -20,6 +20,11 @@ struct Batch {
     torch::Tensor least_steps = {};  ///< (count): of a model that halts, supervision steps before it may
 };
 
+/// The mean of all values, in double.
+inline double mean_of(const torch::Tensor& values) {
+    return values.to(torch::kDouble).mean().item<double>();
+}
+
 /// Called between the parts of a long evaluation with the number that is done and the total, first with 0. It
 /// may throw, which ends the evaluation.
 using Tick = std::function<void(int64_t done, int64_t total)>;

@@ -11,10 +11,6 @@ using torch::Tensor;
 
 namespace {
 
-double mean_of(const Tensor& values) {
-    return values.to(torch::kDouble).mean().item<double>();
-}
-
 /// Mean | ‖v‖ − 1 | over the last dimension.
 double norm_deviation(const Tensor& vectors) {
     return mean_of((vectors.norm(2, -1) - 1).abs());

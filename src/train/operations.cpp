@@ -86,7 +86,7 @@ void add_tensors(const c10::IValue& value, std::vector<Tensor>& tensors) {
 }
 
 template <class Values>
-std::vector<Tensor> tensors_of(const Values& values) {
+std::vector<Tensor> tensors_in(const Values& values) {
     std::vector<Tensor> tensors;
     for (const auto& value : values) add_tensors(value, tensors);
     return tensors;
@@ -181,7 +181,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
                      (outer->ignored || (outer->op.kind != Kind::open && outer->op.kind != Kind::none));
     if (frame->ignored) return frame;
     frame->op = operator_of(function);
-    const auto in = tensors_of(function.inputs());
+    const auto in = tensors_in(function.inputs());
     frame->product = shaped_flops(frame->op.kind, in);
     if (frame->op.kind == Kind::product && in.size() == 3)
         frame->added = static_cast<double>(in[1].numel()) * static_cast<double>(in[2].size(-1)) /
@@ -200,7 +200,7 @@ void end(const at::RecordFunction& function, at::ObserverContext* context) {
     if (frame.outer != nullptr && (counts || frame.counted)) frame.outer->counted = true;
     if (!counts) return;
     if (kind == Kind::open || kind == Kind::elements)
-        frame.largest = std::max(frame.largest, largest_of(tensors_of(function.outputs())));
+        frame.largest = std::max(frame.largest, largest_of(tensors_in(function.outputs())));
     const bool per_element = kind == Kind::open || kind == Kind::elements || kind == Kind::first;
     const std::lock_guard guard(current->mutex);
     auto& count = current->count;

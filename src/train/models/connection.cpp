@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "train/modules/maps.hpp"
+
 namespace spectra::train {
 
 using torch::Tensor;
@@ -30,10 +32,6 @@ nn::Linear linear(int64_t in, int64_t out, bool bias) {
 /// Linear, GELU, Linear: C → hidden → out.
 nn::Sequential generator(int64_t channels, int64_t hidden, int64_t out) {
     return nn::Sequential(linear(channels, hidden, true), nn::GELU(), linear(hidden, out, true));
-}
-
-Tensor unit(const Tensor& k) {
-    return nn::functional::normalize(k, nn::functional::NormalizeFuncOptions().dim(-1));
 }
 
 Tensor identity_like_bias(int64_t streams, int64_t layer) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "train/modules/gate_regulariser.hpp"
+#include "train/modules/maps.hpp"
 
 namespace spectra::train {
 
@@ -15,10 +16,6 @@ namespace {
 
 nn::Sequential network(int64_t in, int64_t hidden, int64_t out) {
     return nn::Sequential(nn::Linear(in, hidden), nn::GELU(), nn::Linear(hidden, out));
-}
-
-Tensor unit(const Tensor& k) {
-    return nn::functional::normalize(k, nn::functional::NormalizeFuncOptions().dim(-1));
 }
 
 Tensor scalar_product(const Tensor& a, const Tensor& b) {
@@ -40,9 +37,9 @@ private:
     nn::Sequential k_net_, beta_net_;
 };
 
-class Cayley final : public ReflectionModel {
+class Jpmhc final : public ReflectionModel {
 public:
-    Cayley(int64_t d, int64_t hidden) : d_(d), w_net_(register_module("W_net", network(d, hidden, d * d))) {}
+    Jpmhc(int64_t d, int64_t hidden) : d_(d), w_net_(register_module("W_net", network(d, hidden, d * d))) {}
     Output forward(const Tensor& x) override {
         const auto raw = w_net_->forward(x).view({-1, d_, d_});
         const auto w = raw - raw.transpose(-1, -2);
@@ -105,7 +102,7 @@ std::shared_ptr<ReflectionModel> make_reflection_model(const std::string& archit
                                                        int64_t hidden, double gate_weight, double gate_bias,
                                                        MixerOptions::Regulariser regulariser) {
     if (architecture == "ddl") return std::make_shared<Ddl>(d, hidden);
-    if (architecture == "jpmhc") return std::make_shared<Cayley>(d, hidden);
+    if (architecture == "jpmhc") return std::make_shared<Jpmhc>(d, hidden);
     if (architecture == "edelta")
         return std::make_shared<Hybrid>(d, hidden, gate_weight, gate_bias, regulariser);
     throw std::invalid_argument(fmt::format(

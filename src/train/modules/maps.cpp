@@ -68,6 +68,10 @@ Tensor orthonormal_factor(Tensor a) {
 
 }  // namespace
 
+Tensor unit(const Tensor& vectors) {
+    return torch::nn::functional::normalize(vectors, torch::nn::functional::NormalizeFuncOptions().dim(-1));
+}
+
 Tensor helmert(int64_t n) {
     Tensor basis = torch::zeros({n, n - 1}, torch::kDouble);
     for (int64_t k = 1; k < n; ++k) {

@@ -7,6 +7,9 @@
 /// Differentiable maps on batches, from vectors (…, n) and matrices (…, n, n) to matrices (…, n, n).
 namespace spectra::train {
 
+/// v/|v| over the last dimension; 0 where v is.
+torch::Tensor unit(const torch::Tensor& vectors);
+
 /// Helmert's basis U_Z: n×(n−1), orthonormal columns orthogonal to the constant vector. double, on the CPU.
 torch::Tensor helmert(int64_t n);
 
