@@ -160,7 +160,9 @@ std::optional<std::string> deepseek_name(const std::string& key) {
     for (const char* const suffix :
          {"hc_attn_fn", "hc_ffn_fn", "attn_hc.fn", "ffn_hc.fn", "hc_attn_fn.weight", "hc_ffn_fn.weight"}) {
         const std::string_view ending = suffix;
-        if (key != ending && !key.ends_with("." + std::string(ending))) continue;
+        if (!key.ends_with(ending)) continue;
+        const auto before = key.size() - ending.size();
+        if (before > 0 && key[before - 1] != '.') continue;
         const auto last =
             ending.ends_with(".weight") ? std::string_view("_fn.weight").size() : std::size_t{3};
         return key.substr(0, key.size() - last);
