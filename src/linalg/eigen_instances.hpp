@@ -1,7 +1,8 @@
 #pragma once
 
 /// Eigen's decompositions and products of dense matrices, compiled once in eigen_instances.cpp instead of in every source
-/// that uses them: over half of the code in the objects of src/dyson, src/montecarlo and their tests was copies. Tests
+/// that uses them: over half of the code in the objects of src/dyson, src/montecarlo and their tests was copies, and a source
+/// with an eigenvalue or a singular value took half a minute. Tests
 /// have it in their precompiled header; what runs is the same.
 
 #include <Eigen/Cholesky>
@@ -39,7 +40,11 @@
     word class HouseholderQR<MatrixXd>;                                                               \
     word class ColPivHouseholderQR<MatrixXd>;                                                         \
     word class JacobiSVD<MatrixXd>;                                                                   \
+    word class BDCSVD<MatrixXd>;                                                                      \
     word class SelfAdjointEigenSolver<MatrixXd>;                                                      \
+    word SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::compute(                 \
+        const EigenBase<MatrixXd>&, int);                                                             \
+    word EigenSolver<MatrixXd>& EigenSolver<MatrixXd>::compute(const EigenBase<MatrixXd>&, bool);     \
     word void HouseholderSequence<MatrixXd, VectorXd, OnTheLeft>::evalTo(MatrixXd&, VectorXd&) const; \
     }                                                                                                 \
     static_assert(true)

@@ -1,8 +1,7 @@
 #include "linalg/singular_triplets.hpp"
 
+#include "linalg/eigen_instances.hpp"
 #include "linalg/singular_values.hpp"
-
-#include <Eigen/QR>
 
 #include <algorithm>
 #include <limits>

@@ -1,8 +1,7 @@
 #include "dyson/equations/eliminated_pairs.hpp"
 
 #include "linalg/complex_matrix.hpp"
-
-#include <Eigen/LU>
+#include "linalg/eigen_instances.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,7 @@
 #include "dyson/equations/one_layer.hpp"
 
+#include "linalg/eigen_instances.hpp"
 #include "mixers/defects.hpp"
-
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <cmath>

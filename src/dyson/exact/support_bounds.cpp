@@ -7,8 +7,7 @@
 #include "dyson/exact/layer_branch.hpp"
 #include "dyson/exact/mixer_values.hpp"
 #include "dyson/exact/moments.hpp"
-
-#include <Eigen/LU>
+#include "linalg/eigen_instances.hpp"
 
 #include <algorithm>
 #include <cmath>

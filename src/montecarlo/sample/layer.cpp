@@ -1,6 +1,6 @@
 #include "montecarlo/sample/layer.hpp"
 
-#include <Eigen/QR>
+#include "linalg/eigen_instances.hpp"
 
 #include <algorithm>
 #include <cmath>
