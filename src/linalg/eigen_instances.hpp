@@ -1,9 +1,9 @@
 #pragma once
 
 /// Eigen's decompositions and products of dense matrices, compiled once in eigen_instances.cpp instead of in every source
-/// that uses them: over half of the code in the objects of src/dyson, src/montecarlo and their tests was copies, and a source
-/// with an eigenvalue or a singular value took half a minute. Tests
-/// have it in their precompiled header; what runs is the same.
+/// that uses them: over half of the code in the objects of src/dyson, src/montecarlo and their tests was copies, and a
+/// source with an eigenvalue or a singular value took half a minute. Tests have it in their precompiled header; what runs
+/// is the same.
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
