@@ -64,6 +64,11 @@ if((SPECTRA_PRECOMPILE OR SPECTRA_UNITY) AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU
     endforeach()
 endif()
 
+# For files compiled together, after the above: whether one's names hide another's, or its types are its own, is seen where
+# each is compiled alone.
+add_library(spectra_unity_warnings INTERFACE)
+target_compile_options(spectra_unity_warnings INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+
 # No contraction to fused multiply-add: g++ would contract on ARM and not on x86-64, and results
 # are to be the same on both.
 add_library(spectra_flags INTERFACE)

@@ -40,7 +40,6 @@
     word class HouseholderQR<MatrixXd>;                                                               \
     word class ColPivHouseholderQR<MatrixXd>;                                                         \
     word class JacobiSVD<MatrixXd>;                                                                   \
-    word class BDCSVD<MatrixXd>;                                                                      \
     word class SelfAdjointEigenSolver<MatrixXd>;                                                      \
     word SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::compute(                 \
         const EigenBase<MatrixXd>&, int);                                                             \

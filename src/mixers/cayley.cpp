@@ -1,8 +1,7 @@
 #include "mixers/cayley.hpp"
 
+#include "linalg/eigen_instances.hpp"
 #include "mixers/gaussian.hpp"
-
-#include <Eigen/LU>
 
 #include <cassert>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 #include "mixers/generating_set.hpp"
 
-#include <Eigen/Eigenvalues>
+#include "linalg/eigen_instances.hpp"
 
 #include <algorithm>
 #include <chrono>

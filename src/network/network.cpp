@@ -18,34 +18,36 @@ struct Overloaded : Fs... {
 template <typename... Fs>
 Overloaded(Fs...) -> Overloaded<Fs...>;
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse_network(const std::string& what) {
     throw std::invalid_argument("network: " + what);
 }
 
 void check_range(const char* what, std::size_t value, int largest) {
     if (value < 1 || value > static_cast<std::size_t>(largest))
-        refuse(fmt::format("{} is {}; must be 1 to {}", what, value, largest));
+        refuse_network(fmt::format("{} is {}; must be 1 to {}", what, value, largest));
 }
 
 void check_mixer(const Mixer& mixer, int streams, std::size_t layer) {
     if (mixer.rows() != streams || mixer.cols() != streams)
-        refuse(fmt::format("the mixer of layer {} is {}×{}; must be {}×{}", layer, mixer.rows(), mixer.cols(),
-                           streams, streams));
+        refuse_network(fmt::format("the mixer of layer {} is {}×{}; must be {}×{}", layer, mixer.rows(),
+                                   mixer.cols(), streams, streams));
     for (Eigen::Index i = 0; i < mixer.rows(); ++i)
         for (Eigen::Index j = 0; j < mixer.cols(); ++j)
             if (!std::isfinite(mixer(i, j)))
-                refuse(fmt::format("the mixer of layer {}, row {}, column {} is {}; must be a finite number",
-                                   layer, i + 1, j + 1, mixer(i, j)));
+                refuse_network(
+                    fmt::format("the mixer of layer {}, row {}, column {} is {}; must be a finite number",
+                                layer, i + 1, j + 1, mixer(i, j)));
 }
 
 /// One value per layer, each finite and ≥ 0.
 void check_variances(const char* what, const std::vector<double>& values, std::size_t depth) {
     if (values.size() != depth)
-        refuse(fmt::format("{} has {} values for {} layers; expected one per layer", what, values.size(),
-                           depth));
+        refuse_network(fmt::format("{} has {} values for {} layers; expected one per layer", what,
+                                   values.size(), depth));
     for (std::size_t l = 0; l < depth; ++l)
         if (!std::isfinite(values[l]) || values[l] < 0)
-            refuse(fmt::format("{} of layer {} is {}; must be a finite number ≥ 0", what, l + 1, values[l]));
+            refuse_network(
+                fmt::format("{} of layer {} is {}; must be a finite number ≥ 0", what, l + 1, values[l]));
 }
 
 double mean_of_squares(const std::vector<double>& values) {
@@ -83,25 +85,27 @@ void check_law(const std::vector<double>& sigma2, const BranchLaw& law, std::siz
         return;
     }
     if (law.size() != 1 && law.size() != depth)
-        refuse(
+        refuse_network(
             fmt::format("the branch has {} sets of singular values for {} layers; expected one, or one per "
                         "layer",
                         law.size(), depth));
     for (std::size_t k = 0; k < law.size(); ++k) {
         const std::string which =
             law.size() == 1 ? "the branch" : fmt::format("the branch of layer {}", k + 1);
-        if (law[k].empty()) refuse(fmt::format("{} has no singular values; expected at least one", which));
+        if (law[k].empty())
+            refuse_network(fmt::format("{} has no singular values; expected at least one", which));
         for (const double t : law[k])
             if (!std::isfinite(t) || t < 0)
-                refuse(fmt::format("{} has the singular value {}; must be a finite number ≥ 0", which, t));
+                refuse_network(
+                    fmt::format("{} has the singular value {}; must be a finite number ≥ 0", which, t));
         if (!std::isfinite(mean_of_squares(law[k])))
-            refuse(fmt::format("{} has singular values that overflow when squared", which));
+            refuse_network(fmt::format("{} has singular values that overflow when squared", which));
     }
     if (sigma2.empty()) return;
     check_variances("sigma2", sigma2, depth);
     for (std::size_t l = 0; l < depth; ++l)
         if (const double exact = mean_of_squares(set_of(law, l)); std::abs(sigma2[l] - exact) > 1e-9 * exact)
-            refuse(fmt::format(
+            refuse_network(fmt::format(
                 "sigma2 of layer {} is {}, but the mean square of the branch's singular values is "
                 "{}; give only one of the two",
                 l + 1, sigma2[l], exact));
@@ -110,14 +114,14 @@ void check_law(const std::vector<double>& sigma2, const BranchLaw& law, std::siz
 void check_connections(const char* what, const std::vector<Eigen::VectorXd>& values, int streams,
                        std::size_t depth) {
     if (values.size() != depth)
-        refuse(fmt::format("{} has {} vectors for {} layers; expected one per layer", what, values.size(),
-                           depth));
+        refuse_network(fmt::format("{} has {} vectors for {} layers; expected one per layer", what,
+                                   values.size(), depth));
     for (std::size_t l = 0; l < depth; ++l) {
         if (values[l].size() != streams)
-            refuse(fmt::format("{} of layer {} has {} entries; expected one per stream ({})", what, l + 1,
-                               values[l].size(), streams));
+            refuse_network(fmt::format("{} of layer {} has {} entries; expected one per stream ({})", what,
+                                       l + 1, values[l].size(), streams));
         if (!values[l].allFinite())
-            refuse(fmt::format("{} of layer {} has entries that are not finite", what, l + 1));
+            refuse_network(fmt::format("{} of layer {} has entries that are not finite", what, l + 1));
     }
 }
 
@@ -126,22 +130,24 @@ void check_triplets(const char* what, std::size_t layer, const Triplets& triplet
     constexpr double slack = 1e-6;
     const auto where = [&] { return fmt::format("the {} of layer {}", what, layer + 1); };
     if (triplets.left.cols() != triplets.count() || triplets.right.cols() != triplets.count())
-        refuse(fmt::format("{} have {} values, {} left and {} right vectors; expected as many of each", where(),
-                           triplets.count(), triplets.left.cols(), triplets.right.cols()));
+        refuse_network(
+            fmt::format("{} have {} values, {} left and {} right vectors; expected as many of each", where(),
+                        triplets.count(), triplets.left.cols(), triplets.right.cols()));
     if (triplets.left.rows() != rows || triplets.right.rows() != rows)
-        refuse(fmt::format("{} have vectors of {} and {} entries; expected {}", where(), triplets.left.rows(),
-                           triplets.right.rows(), rows));
+        refuse_network(fmt::format("{} have vectors of {} and {} entries; expected {}", where(),
+                                   triplets.left.rows(), triplets.right.rows(), rows));
     if (!triplets.left.allFinite() || !triplets.right.allFinite() || !triplets.values.allFinite())
-        refuse(fmt::format("{} are not all finite", where()));
+        refuse_network(fmt::format("{} are not all finite", where()));
     if (triplets.count() > 0 && triplets.values.minCoeff() < 0)
-        refuse(fmt::format("{} have the value {}; must be ≥ 0", where(), triplets.values.minCoeff()));
+        refuse_network(fmt::format("{} have the value {}; must be ≥ 0", where(), triplets.values.minCoeff()));
     if (!orthonormal) return;
     for (const Eigen::MatrixXd* vectors : {&triplets.left, &triplets.right}) {
         const Eigen::MatrixXd gram = vectors->transpose() * *vectors;
         const double defect = (gram - Eigen::MatrixXd::Identity(gram.rows(), gram.cols())).cwiseAbs().sum();
         if (defect > slack)
-            refuse(fmt::format("{} have {} vectors that are orthonormal only to {:.1g}; must be to {:.0g}", where(),
-                               vectors == &triplets.left ? "left" : "right", defect, slack));
+            refuse_network(
+                fmt::format("{} have {} vectors that are orthonormal only to {:.1g}; must be to {:.0g}",
+                            where(), vectors == &triplets.left ? "left" : "right", defect, slack));
     }
 }
 
@@ -154,7 +160,8 @@ void check_branch(const AlignedBranch& branch, const Network& network) {
     const int rows = branch.hyper_connection() ? network.width : network.size();
     const auto expect_one_per_layer = [&](const char* what, std::size_t count) {
         if (count != depth)
-            refuse(fmt::format("{} has {} sets for {} layers; expected one per layer", what, count, depth));
+            refuse_network(
+                fmt::format("{} has {} sets for {} layers; expected one per layer", what, count, depth));
     };
     expect_one_per_layer("triplets", branch.kept.size());
     expect_one_per_layer("singular_values", branch.rest.size());
@@ -164,12 +171,13 @@ void check_branch(const AlignedBranch& branch, const Network& network) {
         check_triplets("triplets", l, branch.kept[l], rows, true);
         const auto free = static_cast<std::size_t>(std::max(Eigen::Index{0}, rows - branch.kept[l].count()));
         if (branch.rest[l].size() != free)
-            refuse(fmt::format("layer {} has {} singular values beside {} triplets; expected {}", l + 1,
-                               branch.rest[l].size(), branch.kept[l].count(), free));
+            refuse_network(fmt::format("layer {} has {} singular values beside {} triplets; expected {}",
+                                       l + 1, branch.rest[l].size(), branch.kept[l].count(), free));
         for (const double t : branch.rest[l])
             if (!std::isfinite(t) || t < 0)
-                refuse(fmt::format("the branch of layer {} has the singular value {}; must be a finite number ≥ 0",
-                                   l + 1, t));
+                refuse_network(fmt::format(
+                    "the branch of layer {} has the singular value {}; must be a finite number ≥ 0", l + 1,
+                    t));
         if (!branch.derivative.empty())
             check_triplets("derivative", l, branch.derivative[l], network.size(), false);
     }
@@ -183,7 +191,7 @@ void check_branch(const ActivationBranch& branch, int, std::size_t depth) {
     check_variances("sigma_w2", branch.sigma_w2, depth);
     const double p = branch.activation.probability;
     if (branch.activation.kind == ActivationKind::bernoulli && !(p >= 0 && p <= 1))
-        refuse(fmt::format("the probability of the bernoulli law is {}; must be from 0 to 1", p));
+        refuse_network(fmt::format("the probability of the bernoulli law is {}; must be from 0 to 1", p));
     if (depends_on_variance(branch.activation) || !branch.preactivation_variance.empty())
         check_variances("preactivation_variance", branch.preactivation_variance, depth);
 }
@@ -197,8 +205,8 @@ void check_branch(const HyperConnectionBranch& branch, int streams, std::size_t 
 void check_branch(const TiedBranch& branch, int streams, std::size_t depth) {
     check_variances("sigma2", branch.sigma2, depth);
     if (!branch.weights.empty() && branch.weights.size() != depth)
-        refuse(fmt::format("weights has {} values for {} layers; expected none, or one per layer",
-                           branch.weights.size(), depth));
+        refuse_network(fmt::format("weights has {} values for {} layers; expected none, or one per layer",
+                                   branch.weights.size(), depth));
     if (branch.pre.empty() && branch.post.empty()) return;
     check_connections("pre", branch.pre, streams, depth);
     check_connections("post", branch.post, streams, depth);

@@ -36,9 +36,9 @@ constexpr std::array distance_names = {
 };
 
 /// A run's group of an open file.
-class Reader {
+class RunReader {
 public:
-    Reader(const h5::File& file, std::string group) : file_(file), group_(std::move(group)) {}
+    RunReader(const h5::File& file, std::string group) : file_(file), group_(std::move(group)) {}
 
     std::string path(const std::string& inner) const {
         return inner.empty() || group_.empty() ? group_ + inner : group_ + "/" + inner;
@@ -78,7 +78,7 @@ private:
     std::string group_;
 };
 
-std::vector<std::string> uncertified_parts(const Reader& in) {
+std::vector<std::string> uncertified_parts(const RunReader& in) {
     std::vector<std::string> parts;
     std::vector<Source> theories;
     for (const auto& method : in.children("theory"))
@@ -99,7 +99,7 @@ std::vector<std::string> uncertified_parts(const Reader& in) {
     return parts;
 }
 
-SourceMetrics read_metrics(const Reader& in) {
+SourceMetrics read_metrics(const RunReader& in) {
     SourceMetrics all;
     for (const auto& group : in.children("metrics")) {
         const auto source = find_source(group);
@@ -113,7 +113,7 @@ SourceMetrics read_metrics(const Reader& in) {
     return all;
 }
 
-PairAgreement read_agreement(const Reader& in) {
+PairAgreement read_agreement(const RunReader& in) {
     const std::string group = "metrics/agreement";
     const std::string ending = fmt::format("_{}", distance_names.front().name);
     PairAgreement all;
@@ -302,7 +302,7 @@ Run read_run(const StoredRun& stored) {
 }
 
 Run read_run(const h5::File& file, const StoredRun& stored) {
-    const Reader in(file, stored.group);
+    const RunReader in(file, stored.group);
     Run run;
     run.name = stored.name;
     run.title = in.text("network", "title");

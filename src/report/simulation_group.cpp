@@ -37,9 +37,9 @@ void write_histogram(h5::File& file, const Simulation& simulation) {
 }
 
 /// Reads required entries.
-class Reader {
+class GroupReader {
 public:
-    Reader(const h5::File& file, const std::string& name) : file_(file), name_(name) {}
+    GroupReader(const h5::File& file, const std::string& name) : file_(file), name_(name) {}
 
     const h5::File& file() const { return file_; }
     std::vector<double> vector(const std::string& path, std::size_t most = h5::File::default_max_elements) const {
@@ -114,7 +114,7 @@ std::optional<Simulation> read_simulation(const std::filesystem::path& path, std
 }
 
 std::optional<Simulation> read_simulation(const h5::File& file, const std::string& name, std::size_t most_values) {
-    const Reader reader(file, name);
+    const GroupReader reader(file, name);
     if (!is_result_file(file))
         throw std::invalid_argument(name + ": not a spectra result file; nothing to resume");
     if (!reader.file().is_group(group)) return {};

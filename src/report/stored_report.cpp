@@ -16,9 +16,9 @@ namespace spectra::report {
 namespace {
 
 /// The group of one run.
-class Reader {
+class StoredRunReader {
 public:
-    Reader(const h5::File& file, const StoredRun& stored)
+    StoredRunReader(const h5::File& file, const StoredRun& stored)
         : file_(file), name_(stored.file.string()), prefix_(stored.group.empty() ? "" : stored.group + "/") {}
 
     bool has(const std::string& path) const { return file_.exists(prefix_ + path); }
@@ -57,7 +57,7 @@ private:
     std::string name_, prefix_;
 };
 
-Network read_network(const Reader& in) {
+Network read_network(const StoredRunReader& in) {
     Network network;
     network.streams = in.integer("network", "streams");
     network.width = in.integer("network", "width");
@@ -74,7 +74,7 @@ Network read_network(const Reader& in) {
     return network;
 }
 
-dyson::Theory read_theory(const Reader& in, dyson::Method method) {
+dyson::Theory read_theory(const StoredRunReader& in, dyson::Method method) {
     const std::string group = "theory/" + dyson::name(method);
     dyson::Theory theory;
     theory.method = method;
@@ -111,7 +111,7 @@ dyson::Theory read_theory(const Reader& in, dyson::Method method) {
     return theory;
 }
 
-montecarlo::Simulation read_simulation(const Reader& in) {
+montecarlo::Simulation read_simulation(const StoredRunReader& in) {
     const std::string group = "montecarlo";
     montecarlo::Simulation out;
     out.samples = in.integer(group, "samples");
@@ -141,7 +141,7 @@ montecarlo::Simulation read_simulation(const Reader& in) {
 }
 
 /// The expected distance of a theory from the simulation: the same for all theories.
-std::optional<montecarlo::ExpectedDistance> read_expected(const Reader& in, const Run& run) {
+std::optional<montecarlo::ExpectedDistance> read_expected(const StoredRunReader& in, const Run& run) {
     const std::string group = "metrics/agreement";
     for (const auto& [pair, agreement] : run.agreement) {
         const auto read = [&, key = name(pair)](const std::string& distance) {
@@ -169,7 +169,7 @@ Report read_report(const StoredRun& stored) {
 }
 
 Report read_report(const h5::File& file, const StoredRun& stored) {
-    const Reader in(file, stored);
+    const StoredRunReader in(file, stored);
     const Run run = read_run(file, stored);
     Report report;
     const auto text = [&](const char* name) { return file.string_attribute(stored.group, name).value_or(""); };

@@ -15,7 +15,7 @@
 namespace spectra::weightfile {
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::string_view numpy_magic = "\x93NUMPY";
 constexpr std::string_view npy_extension = ".npy";  // of an array in an archive
 constexpr std::string_view accepted_types =
     "float16, float32, float64, integers and bool of up to 64 bits, complex64 or complex128";
@@ -175,9 +175,10 @@ Shape column_major(const Shape& shape) {
 /// The header's text, and the bytes after it.
 std::pair<std::string_view, Bytes> split_header(Bytes file, const std::string& where) {
     if (!looks_like_npy(file)) refuse(where, "is not a NumPy array: it does not begin as np.save writes it");
-    const std::size_t fixed = magic.size() + 2;
+    const std::size_t fixed = numpy_magic.size() + 2;
     if (file.size() < fixed + 4) refuse(where, "is truncated inside the NumPy header");
-    const auto major = std::to_integer<int>(file[magic.size()]), minor = std::to_integer<int>(file[magic.size() + 1]);
+    const auto major = std::to_integer<int>(file[numpy_magic.size()]),
+               minor = std::to_integer<int>(file[numpy_magic.size() + 1]);
     if (major < 1 || major > 3 || minor != 0)
         refuse(where, fmt::format("has NumPy format {}.{}; must be 1.0, 2.0 or 3.0", major, minor));
     const std::size_t begin = fixed + (major == 1 ? 2 : 4);
@@ -204,7 +205,7 @@ std::string shape_text(const Shape& shape) {
 }
 
 bool looks_like_npy(Bytes file) {
-    return as_text(file).starts_with(magic);
+    return as_text(file).starts_with(numpy_magic);
 }
 
 bool looks_like_npz(Bytes file) {
@@ -268,7 +269,7 @@ NumpyArray read_npz(Bytes file, const std::string& where, std::string_view wante
         refuse(where, fmt::format("has {} arrays ({}), none of them called {}; name one so, or save it alone",
                                   names.size(), array_names(names), in_quotes(wanted)));
     const std::string name(present ? wanted : names.front());
-    const std::uint64_t most = 8 * most_numpy_numbers + longest_numpy_header + magic.size() + 6;
+    const std::uint64_t most = 8 * most_numpy_numbers + longest_numpy_header + numpy_magic.size() + 6;
     const std::string content = archive.unpacked(*archive.find(name + std::string(npy_extension)), most);
     return read_npy(as_bytes(content), where + ": " + in_quotes(name));
 }

@@ -1,5 +1,6 @@
 #include "h5/file.hpp"
 
+#include "base/special_values.hpp"
 #include "support/expect_refused.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -15,8 +16,6 @@ namespace {
 
 using spectra::testing::expect_refused;
 using spectra::testing::TemporaryFolder;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 TEST(H5File, DatasetsComeBackWithShapeAndEveryBit) {
     const TemporaryFolder folder;

@@ -1,10 +1,11 @@
 #include "layouts/layout_map.hpp"
 
-#include "weightfile/checkpoint_files.hpp"
+#include "layouts/layouts.hpp"
+#include "layouts/samples.hpp"
 #include "mixers/sinkhorn.hpp"
 #include "support/expect_refused.hpp"
 #include "support/temporary_folder.hpp"
-#include "layouts/layouts.hpp"
+#include "weightfile/checkpoint_files.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +18,6 @@ namespace {
 
 using weightfile::TensorFile;
 using spectra::testing::expect_refused;
-
-const std::filesystem::path samples = std::filesystem::path(SPECTRA_DATA_DIR) / "layouts";
 
 LayoutOptions mapped(const std::string& json) {
     LayoutOptions options;

@@ -1,10 +1,11 @@
 #include "layouts/layouts.hpp"
 
-#include "weightfile/checkpoint_files.hpp"
+#include "layouts/samples.hpp"
 #include "mixers/defects.hpp"
 #include "support/expect_refused.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/torch_script.hpp"
+#include "weightfile/checkpoint_files.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,8 +24,6 @@ namespace {
 using weightfile::TensorFile;
 using spectra::testing::expect_refused;
 using spectra::testing::TemporaryFolder;
-
-const std::filesystem::path samples = std::filesystem::path(SPECTRA_DATA_DIR) / "layouts";
 
 nlohmann::json read_json(const std::filesystem::path& path) {
     std::ifstream file(path);

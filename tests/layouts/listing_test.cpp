@@ -1,5 +1,6 @@
 #include "layouts/listing.hpp"
 
+#include "layouts/samples.hpp"
 #include "weightfile/checkpoint_files.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +12,6 @@ namespace spectra::layouts {
 namespace {
 
 using weightfile::TensorFile;
-
-const std::filesystem::path samples = std::filesystem::path(SPECTRA_DATA_DIR) / "layouts";
 
 std::string of_keys(const std::vector<std::string>& keys) {
     nlohmann::ordered_json header;

@@ -1,12 +1,13 @@
 #include "linalg/golub_kahan.hpp"
 
+#include "base/special_values.hpp"
+#include "linalg/singular_values.hpp"
 #include "random/stream.hpp"
 #include "spectrum/laws.hpp"
 #include "spectrum/spectrum.hpp"
 
 #include <gtest/gtest.h>
-
-#include <Eigen/SVD>
+#include <Eigen/Core>
 
 #include <cmath>
 #include <limits>
@@ -19,8 +20,6 @@ using namespace spectra;
 using namespace spectra::tests;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class Dense : public linalg::LinearOperator {
 public:
@@ -73,7 +72,7 @@ MatrixXd gaussian(int size, std::uint32_t sample) {
 }
 
 VectorXd singular_values(const MatrixXd& matrix) {
-    return Eigen::BDCSVD<MatrixXd>(matrix).singularValues().reverse();
+    return linalg::singular_value_decomposition(matrix).values.reverse();
 }
 
 double sum(const std::vector<double>& values) {
@@ -120,16 +119,16 @@ TEST(GolubKahan, IntegratesPolynomialsOfDegreeTwoKMinusOneExactly) {
 TEST(GolubKahan, MassUpToANodeIsBoundedAsChebyshevMarkovAndStieltjesSay) {
     const int size = 300;
     const MatrixXd j = gaussian(size, 3) + MatrixXd::Identity(size, size);
-    const Eigen::BDCSVD<MatrixXd> svd(j, Eigen::ComputeFullV);
+    const auto svd = linalg::singular_value_decomposition(j);
     Dense matrix(j);
     const auto probe = signs(size, 1);
-    const VectorXd along = svd.matrixV().transpose() * Eigen::Map<const VectorXd>(probe.data(), size);
+    const VectorXd along = svd.right.transpose() * Eigen::Map<const VectorXd>(probe.data(), size);
     const auto found = linalg::golub_kahan(matrix, probe, steps(30)).at(0);
     double below = 0;
     for (std::size_t i = 0; i < found.node.size(); ++i) {
         double exact = 0;
         for (int k = 0; k < size; ++k)
-            if (svd.singularValues()[k] < found.node[i] * (1 - 1e-12)) exact += along[k] * along[k] / size;
+            if (svd.values[k] < found.node[i] * (1 - 1e-12)) exact += along[k] * along[k] / size;
         EXPECT_GE(exact, below - 1e-10);
         below += found.weight[i];
         EXPECT_LE(exact, below + 1e-10);
@@ -208,8 +207,8 @@ TEST(GolubKahan, KeepsItsDigitsAtSmallSingularValues) {
     const int size = 30;
     VectorXd s(size);
     for (int k = 0; k < size; ++k) s[k] = std::pow(10.0, -9.0 * k / (size - 1));
-    const Eigen::BDCSVD<MatrixXd> turned(gaussian(size, 4), Eigen::ComputeFullU | Eigen::ComputeFullV);
-    Dense matrix(turned.matrixU() * s.asDiagonal() * turned.matrixV().transpose());
+    const auto turned = linalg::singular_value_decomposition(gaussian(size, 4));
+    Dense matrix(turned.left * s.asDiagonal() * turned.right.transpose());
     const auto found = linalg::golub_kahan(matrix, signs(size, 1)).at(0);
     ASSERT_EQ(found.node.size(), static_cast<std::size_t>(size));
     for (int k = 0; k < size; ++k)

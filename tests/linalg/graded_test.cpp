@@ -1,11 +1,12 @@
 #include "linalg/graded.hpp"
 
+#include "base/special_values.hpp"
 #include "linalg/blas.hpp"
-#include "montecarlo/branches.hpp"
+#include "linalg/singular_values.hpp"
 #include "montecarlo/sample/rounding.hpp"
 #include "montecarlo/sample/sampler.hpp"
-#include "linalg/singular_values.hpp"
 #include "montecarlo/wide_values.hpp"
+#include "support/branches.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -24,8 +24,6 @@ using namespace spectra;
 using namespace spectra::tests;
 using montecarlo::scaled_layers;
 using Layers = std::vector<Eigen::MatrixXd>;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Graded {
     std::vector<double> log_values;

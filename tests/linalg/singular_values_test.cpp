@@ -1,20 +1,21 @@
 #include "linalg/singular_values.hpp"
 
+#include "base/special_values.hpp"
 #include "random/stream.hpp"
+#include "support/epsilon.hpp"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/SVD>
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <vector>
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
+using spectra::infinity;
+using spectra::tests::epsilon;
 
 Eigen::MatrixXd gaussian(int size) {
     spectra::random::Stream stream(1, spectra::random::Purpose::test, static_cast<std::uint32_t>(size));

@@ -1,5 +1,6 @@
 #include "network/network.hpp"
 
+#include "base/special_values.hpp"
 #include "support/expect_refused.hpp"
 
 #include <gtest/gtest.h>
@@ -90,7 +91,6 @@ Network with_branch(Branch branch) {
 }
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
-const double infinity = std::numeric_limits<double>::infinity();
 const Eigen::VectorXd half = Eigen::VectorXd::Constant(2, 0.5);
 const std::vector<Eigen::VectorXd> halves(3, half);
 

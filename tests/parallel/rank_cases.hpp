@@ -1,9 +1,9 @@
 #pragma once
 
-#include "montecarlo/branches.hpp"
-#include "parallel/ranks.hpp"
-#include "montecarlo/same_simulation.hpp"
 #include "montecarlo/run/simulate.hpp"
+#include "montecarlo/same_simulation.hpp"
+#include "parallel/ranks.hpp"
+#include "support/branches.hpp"
 #include "support/networks.hpp"
 
 #include <atomic>

@@ -94,7 +94,7 @@ TEST(Layout, NothingOverlaps) {
     for (const std::size_t rows : {1u, 3u, 6u, 24u})
         for (const std::size_t columns : {1u, 2u, 3u, 5u, 12u})
             for (const auto scale : {Scale::linear, Scale::logarithmic}) {
-                SCOPED_TRACE(testing::Message() << rows << " x " << columns);
+                SCOPED_TRACE(::testing::Message() << rows << " x " << columns);
                 expect_tidy(density_grid(grid_of(reports, rows, columns), scale));
             }
 }

@@ -15,7 +15,7 @@ std::string contents(const std::string& path) {
     return text.str();
 }
 
-ClaimsReport example() {
+ClaimsReport claims_example() {
     const auto ledger = claims::ledger();
     ClaimsReport report;
     report.rows = {{ledger[8], claims::Outcome{ledger[8].verdict, ledger[8].numbers}, {}, 0.1},
@@ -42,7 +42,7 @@ TEST(ClaimsReport, TheDocumentHasEveryClaimOnce) {
 }
 
 TEST(ClaimsReport, ThePageNamesWhatDiffers) {
-    auto report = example();
+    auto report = claims_example();
     EXPECT_TRUE(report.agrees());
     const auto page = terminal_page(report, 100, false);
     for (const char* words :
@@ -74,7 +74,7 @@ TEST(ClaimsReport, ThePageHasTheNumberAndThePapers) {
 }
 
 TEST(ClaimsReport, JsonHasStoredAndComputedNumbers) {
-    const auto object = nlohmann::json::parse(to_json(example()));
+    const auto object = nlohmann::json::parse(to_json(claims_example()));
     EXPECT_TRUE(object.at("agrees"));
     EXPECT_EQ(object.at("verdicts").at("refuted"), 1);
     const auto& claims = object.at("claims");

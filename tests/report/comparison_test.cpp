@@ -94,7 +94,7 @@ TEST(StoredReport, RefusesLawsThatAreNoneByTheFileTheyAreIn) {
     expect_refused([&] { read_report({"a", path}); }, {path.string() + ": network/mixers", "not finite"});
 }
 
-std::vector<Compared> example() {
+std::vector<Compared> compared_example() {
     std::vector<Compared> all;
     const auto add = [&](const std::string& mixer, int depth, std::uint64_t seed, const Report& report) {
         Compared one;
@@ -121,7 +121,7 @@ std::vector<Compared> example() {
 }
 
 TEST(Comparison, GridHasARowAMixerAndAColumnADepth) {
-    const auto compared = example();
+    const auto compared = compared_example();
     const DensityGrid grid = comparison_grid(compared);
     EXPECT_EQ(grid.rows, (std::vector<std::string>{"bistochastic", "own.csv"}));
     EXPECT_EQ(grid.columns, (std::vector<std::string>{"L = 2", "L = 3", "L = 10"}));
@@ -133,14 +133,14 @@ TEST(Comparison, GridHasARowAMixerAndAColumnADepth) {
         << grid.title;
     EXPECT_EQ(grid.title.find("isotropic"), std::string::npos);
 
-    auto several = example();
+    auto several = compared_example();
     several[1].run.seed = 7;
     EXPECT_EQ(comparison_grid(several).rows,
               (std::vector<std::string>{"bistochastic, seed 1", "bistochastic, seed 7", "own.csv, seed 1"}));
 }
 
 TEST(Comparison, NetworksOfFilesShareAColumnWhereEachHasADepthOfItsOwn) {
-    auto compared = example();
+    auto compared = compared_example();
     compared.push_back(compared.back());
     compared.back().run.mixer = "b.ckpt";
     compared.back().run.depth = 24;
@@ -157,7 +157,7 @@ TEST(Comparison, NetworksOfFilesShareAColumnWhereEachHasADepthOfItsOwn) {
 }
 
 TEST(Comparison, PanelsShareTheirScalesAndSayHowMuchCollapsed) {
-    const auto compared = example();
+    const auto compared = compared_example();
     const DensityGrid grid = comparison_grid(compared);
     for (const auto scale : {plot::Scale::linear, plot::Scale::logarithmic}) {
         const plot::Figure figure = density_grid(grid, scale);
@@ -171,13 +171,13 @@ TEST(Comparison, PanelsShareTheirScalesAndSayHowMuchCollapsed) {
         EXPECT_LT(figure.panels[1].y.max, 8);
         EXPECT_GT(figure.panels[1].y.max, 2.1);
     }
-    auto doubtful = example();
+    auto doubtful = compared_example();
     doubtful[0].report.theories[1].summary.certified = false;
     EXPECT_EQ(density_grid(comparison_grid(doubtful), plot::Scale::linear).panels[2].heading, "75.0 % collapsed !");
 }
 
 TEST(Comparison, RowsThatOneScaleWouldFlattenHaveTheirOwn) {
-    auto compared = example();
+    auto compared = compared_example();
     compared.front().report = tests::isometric_report();
     auto broad = compared.front();
     broad.run.mixer = "gaussian";
@@ -195,7 +195,7 @@ TEST(Comparison, RowsThatOneScaleWouldFlattenHaveTheirOwn) {
 }
 
 TEST(Comparison, TableIsRankedByTheWindow) {
-    const Table table = ranked_table(example());
+    const Table table = ranked_table(compared_example());
     const auto numbers = [&](const std::string& name) {
         const auto found = std::find_if(table.columns.begin(), table.columns.end(),
                                         [&](const auto& column) { return column.name == name; });
@@ -215,7 +215,7 @@ TEST(Comparison, TableIsRankedByTheWindow) {
 }
 
 TEST(Comparison, GreysAreGrey) {
-    const auto compared = example();
+    const auto compared = compared_example();
     plot::Figure figure = density_grid(comparison_grid(compared), plot::Scale::linear);
     turn_grey(figure);
     for (const auto& panel : figure.panels)

@@ -1,13 +1,14 @@
+#include "base/special_values.hpp"
 #include "laws.hpp"
 #include "random/stream.hpp"
 #include "spectrum/spectrum.hpp"
+#include "support/epsilon.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -15,11 +16,9 @@ namespace {
 
 using spectra::agreement;
 using spectra::Density;
+using spectra::infinity;
 using spectra::Spectrum;
 using namespace spectra::tests;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 std::vector<double> random_values(std::size_t count, std::uint32_t layer, double shift, double scale) {
     spectra::random::Stream stream(7, spectra::random::Purpose::test, layer);

@@ -1,11 +1,12 @@
 #include "spectrum/spectrum.hpp"
 
+#include "base/special_values.hpp"
 #include "laws.hpp"
+#include "support/epsilon.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <vector>
@@ -13,11 +14,9 @@
 namespace {
 
 using spectra::Density;
+using spectra::infinity;
 using spectra::Spectrum;
 using namespace spectra::tests;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 TEST(Spectrum, EmptyLawHasNoMetrics) {
     const Spectrum law;

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "mixers/mixer.hpp"
 #include "layouts/measurement.hpp"
+#include "linalg/singular_values.hpp"
+#include "mixers/mixer.hpp"
 
 #include <Eigen/Dense>
 
@@ -30,7 +31,7 @@ inline layouts::Measurement measured_stack(const std::vector<Mixer>& mixers, int
     std::vector<Eigen::MatrixXd> weights;
     Eigen::MatrixXd common;
     const auto values_of = [](const Eigen::MatrixXd& x) {
-        const Eigen::VectorXd v = Eigen::BDCSVD<Eigen::MatrixXd>(x).singularValues();
+        const Eigen::VectorXd v = linalg::singular_value_decomposition(x).values;
         return std::vector<double>(v.begin(), v.end());
     };
     for (std::size_t l = 0; l < mixers.size(); ++l) {
@@ -66,8 +67,8 @@ inline layouts::Measurement measured_stack(const std::vector<Mixer>& mixers, int
                 b.by_stream(i, j) = x.block(i * p, j * p, p, p).squaredNorm() / static_cast<double>(p);
         b.core_variance = f.squaredNorm() / static_cast<double>(inner);
         b.core_values = values_of(f);
-        const Eigen::BDCSVD<Eigen::MatrixXd> svd(f, Eigen::ComputeFullU | Eigen::ComputeFullV);
-        b.core = {svd.singularValues(), svd.matrixU(), svd.matrixV()};
+        const auto svd = linalg::singular_value_decomposition(f);
+        b.core = {svd.values, svd.left, svd.right};
         b.values = values_of(y);
         b.weights = static_cast<int>(set);
         m.stack.connections.push_back(c);

@@ -20,7 +20,7 @@ namespace {
 
 using torch::Tensor;
 
-ModelConfig small() {
+ModelConfig small_grid_model() {
     auto config = matched_config("trm");
     config.cycles = 2;
     config.answer_cycles = 2;
@@ -63,7 +63,7 @@ TEST(DeepSupervision, HaltsAsItsRuleSays) {
 
 TEST(DeepSupervision, LeastStepsAreDrawn) {
     const auto data = grids(8);
-    auto config = small();
+    auto config = small_grid_model();
     const Batches batches(data, 8, 3, torch::kCPU, &config);
     std::map<int64_t, int> seen;
     for (std::uint32_t index = 0; index < 500; ++index) {
@@ -90,7 +90,7 @@ struct Place {
 TEST(DeepSupervision, IsThatOfEveryPlaceByItself) {
     const auto data = grids(64);
     torch::manual_seed(1);
-    const auto learner = make_grid_learner(data, small(), 0.0);
+    const auto learner = make_grid_learner(data, small_grid_model(), 0.0);
     auto& model = dynamic_cast<TinyRecursive&>(*learner->transformer());
     {
         const torch::NoGradGuard no_grad;  // so that some halt early and others do not
@@ -100,7 +100,7 @@ TEST(DeepSupervision, IsThatOfEveryPlaceByItself) {
         bias.zero_();
         bias.fill_(-model.step(x, model.first_states(x)).halt.median().item<float>());
     }
-    auto config = small();
+    auto config = small_grid_model();
     const Batches batches(data, 6, 9, torch::kCPU, &config);
     std::vector<Place> places(6);
     int early = 0, last = 0;
@@ -153,7 +153,7 @@ TEST(DeepSupervision, IsThatOfEveryPlaceByItself) {
 TEST(GridLearner, JudgesByPlainCounts) {
     const auto data = grids(16);
     torch::manual_seed(2);
-    const auto learner = make_grid_learner(data, small(), 0.0);
+    const auto learner = make_grid_learner(data, small_grid_model(), 0.0);
     auto& model = dynamic_cast<TinyRecursive&>(*learner->transformer());
     const auto split = tensors_of(data, data.validation, torch::kCPU);
     const torch::NoGradGuard no_grad;
@@ -196,13 +196,14 @@ TEST(GridLearner, JudgesByPlainCounts) {
 }
 
 TEST(GridLearner, LearnsGridsOnly) {
-    spectra::testing::expect_refused([] { make_learner(tasks::make_dataset("copy", {}), small(), 0.0); },
-                                     {"trm learns grids", "copy"});
+    spectra::testing::expect_refused(
+        [] { make_learner(tasks::make_dataset("copy", {}), small_grid_model(), 0.0); },
+        {"trm learns grids", "copy"});
 }
 
 TrainOptions run_of(int64_t steps) {
     TrainOptions o;
-    o.model = small();
+    o.model = small_grid_model();
     o.steps = steps;
     o.batch = 8;
     o.log_every = steps;

@@ -16,19 +16,19 @@ using torch::Tensor;
 
 constexpr int64_t steps = 5;
 
-struct Case {
+struct MeasuredCase {
     std::string architecture, mixer;
 };
 
-std::vector<Case> all_cases() {
-    std::vector<Case> out;
+std::vector<MeasuredCase> measured_cases() {
+    std::vector<MeasuredCase> out;
     for (const auto& name : architecture_names())
         if (!matched_config(name).post_norm && matched_config(name).causal) out.push_back({name, ""});
     for (const auto& name : mixer_names()) out.push_back({"mixer", name});
     return out;
 }
 
-ModelConfig small(const Case& c) {
+ModelConfig small_measured(const MeasuredCase& c) {
     auto config = matched_config(c.architecture, c.mixer);
     config.layers = 2;
     config.cycles = c.architecture == "recursive" ? 2 : 1;
@@ -64,7 +64,7 @@ void silence(torch::nn::Module& module) {
         if (item.key().ends_with("c_proj.weight")) item.value().zero_();
 }
 
-std::shared_ptr<Transformer> stirred(const ModelConfig& config) {
+std::shared_ptr<Transformer> stirred_measured(const ModelConfig& config) {
     torch::manual_seed(7);
     auto model = std::make_shared<Transformer>(config);
     stir(*model);
@@ -76,7 +76,7 @@ Tensor sequence() {
     return torch::randn({1, steps, 5});
 }
 
-std::string named(const Case& c) {
+std::string named(const MeasuredCase& c) {
     return c.architecture + (c.mixer.empty() ? "" : " " + c.mixer);
 }
 
@@ -112,10 +112,10 @@ double mean_square(const std::vector<double>& values) {
 }
 
 TEST(Measure, IsTheProductOfConnectionsAndThatOfFiniteDifferences) {
-    for (const auto& c : all_cases()) {
+    for (const auto& c : measured_cases()) {
         SCOPED_TRACE(named(c));
-        const auto config = small(c);
-        const auto model = stirred(config);
+        const auto config = small_measured(c);
+        const auto model = stirred_measured(config);
         const auto input = sequence();
         MeasureOptions options;
         options.input = "input 1 of 1";
@@ -157,9 +157,9 @@ TEST(Measure, IsTheProductOfConnectionsAndThatOfFiniteDifferences) {
 }
 
 TEST(Measure, MixersThatDoNotSeeTheInputHaveNoDerivative) {
-    for (const auto& c : all_cases()) {
+    for (const auto& c : measured_cases()) {
         SCOPED_TRACE(named(c));
-        const auto model = stirred(small(c));
+        const auto model = stirred_measured(small_measured(c));
         const bool moves = c.architecture != "gpt";
         double share = 0;
         for (const auto& b : measure(*model, sequence()).branches)
@@ -182,21 +182,21 @@ TEST(Measure, MixersThatDoNotSeeTheInputHaveNoDerivative) {
 // Norms after the sums stand in the skip connection; the ablations of MGT can be measured with norms before the branches.
 TEST(Measure, RefusesNormsAfterTheSums) {
     for (const auto* name : {"post-ln", "mgt-mhc", "mgt-ddl"}) {
-        auto config = small({name, ""});
-        const auto post = stirred(config);
+        auto config = small_measured({name, ""});
+        const auto post = stirred_measured(config);
         EXPECT_THROW(measure(*post, sequence()), std::invalid_argument) << name;
         EXPECT_EQ(measure_sequence(*post, sequence()).inputs, 16 * steps) << name;
         config.post_norm = false;
-        const auto pre = stirred(config);
+        const auto pre = stirred_measured(config);
         EXPECT_LT(measure(*pre, sequence()).product_defect, 1e-13) << name;
     }
 }
 
 TEST(Measure, AFreshHyperConnectionHasNoDerivative) {
     for (const auto& c :
-         {Case{"mhc-lite", ""}, {"shc", ""}, {"hc", ""}, {"delta", ""}, {"mixer", "bistochastic"}}) {
+         {MeasuredCase{"mhc-lite", ""}, {"shc", ""}, {"hc", ""}, {"delta", ""}, {"mixer", "bistochastic"}}) {
         torch::manual_seed(7);
-        Transformer model(small(c));
+        Transformer model(small_measured(c));
         for (const auto& b : measure(model, sequence()).branches)
             EXPECT_LT(b.mixer_variance, 1e-24) << named(c);
     }
@@ -204,7 +204,7 @@ TEST(Measure, AFreshHyperConnectionHasNoDerivative) {
 
 // X = post preᵀ ⊗ F: every block's norm is known from F's.
 TEST(Measure, BlocksOfAStaticHyperConnectionAreThoseOfItsVectors) {
-    const auto model = stirred(small({"hc", ""}));
+    const auto model = stirred_measured(small_measured({"hc", ""}));
     make_static(*model);
     const auto m = measure(*model, sequence());
     for (std::size_t l = 0; l < m.branches.size(); ++l) {
@@ -220,9 +220,9 @@ TEST(Measure, BlocksOfAStaticHyperConnectionAreThoseOfItsVectors) {
 
 TEST(Measure, WithoutBranchesIsTheProductOfMixers) {
     for (const auto& c :
-         {Case{"hc", ""}, {"mhc", ""}, {"jpmhc", ""}, {"edelta-stream", ""}, {"edelta", ""}}) {
+         {MeasuredCase{"hc", ""}, {"mhc", ""}, {"jpmhc", ""}, {"edelta-stream", ""}, {"edelta", ""}}) {
         SCOPED_TRACE(named(c));
-        const auto model = stirred(small(c));
+        const auto model = stirred_measured(small_measured(c));
         make_static(*model);
         silence(*model);
         const auto m = measure(*model, sequence());
@@ -234,7 +234,7 @@ TEST(Measure, WithoutBranchesIsTheProductOfMixers) {
         EXPECT_LT(largest_difference(m.singular_values, expected), 1e-13 * expected.front());
         for (const auto& b : m.branches) EXPECT_LT(b.variance, 1e-28);
     }
-    const auto plain = stirred(small({"gpt", ""}));
+    const auto plain = stirred_measured(small_measured({"gpt", ""}));
     silence(*plain);
     EXPECT_LT(largest_difference(measure(*plain, sequence()).singular_values, std::vector<double>(16, 1.0)),
               1e-14);
@@ -242,7 +242,7 @@ TEST(Measure, WithoutBranchesIsTheProductOfMixers) {
 
 // ddl: X = −β kkᵀ has one singular value β, and stands in the branch.
 TEST(Measure, AnOperatorOnChannelsIsPartOfTheBranch) {
-    const auto model = stirred(small({"ddl", ""}));
+    const auto model = stirred_measured(small_measured({"ddl", ""}));
     make_static(*model);
     silence(*model);
     const auto m = measure(*model, sequence());
@@ -258,10 +258,10 @@ TEST(Measure, AnOperatorOnChannelsIsPartOfTheBranch) {
 }
 
 TEST(Measure, TokensInTheMiddleSeeNothingOfLaterOnes) {
-    for (const auto& c : {Case{"ddl", ""}, {"edelta", ""}, {"edelta-stream", ""}}) {
+    for (const auto& c : {MeasuredCase{"ddl", ""}, {"edelta", ""}, {"edelta-stream", ""}}) {
         SCOPED_TRACE(named(c));
-        auto config = small(c);
-        const auto model = stirred(config);
+        auto config = small_measured(c);
+        const auto model = stirred_measured(config);
         MeasureOptions options;
         options.token = 2;
         const auto whole = measure(*model, sequence(), options);
@@ -271,7 +271,7 @@ TEST(Measure, TokensInTheMiddleSeeNothingOfLaterOnes) {
                   1e-12 * cut.singular_values.front());
 
         config.pooling = Pooling::published;  // all tokens see all
-        const auto published_model = stirred(config);
+        const auto published_model = stirred_measured(config);
         const auto published = measure(*published_model, sequence(), options);
         EXPECT_GT(published.product_defect, 1e-6);
         EXPECT_LT(largest_difference(published.singular_values,
@@ -281,11 +281,11 @@ TEST(Measure, TokensInTheMiddleSeeNothingOfLaterOnes) {
 }
 
 TEST(Measure, KnowsPositionsByRotation) {
-    for (const auto& c : {Case{"gpt", ""}, {"mhc", ""}, {"edelta", ""}, {"recursive", ""}}) {
+    for (const auto& c : {MeasuredCase{"gpt", ""}, {"mhc", ""}, {"edelta", ""}, {"recursive", ""}}) {
         SCOPED_TRACE(named(c));
-        auto config = small(c);
+        auto config = small_measured(c);
         config.rotary = true;
-        const auto model = stirred(config);
+        const auto model = stirred_measured(config);
         for (const int64_t token : {int64_t{0}, int64_t{3}, steps - 1}) {
             MeasureOptions options;
             options.token = token;
@@ -298,9 +298,9 @@ TEST(Measure, KnowsPositionsByRotation) {
 }
 
 TEST(Measure, LeavesTheModelAsItWas) {
-    auto config = small({"mhc-lite", ""});
+    auto config = small_measured({"mhc-lite", ""});
     config.checkpoint_blocks = true;
-    const auto model = stirred(config);
+    const auto model = stirred_measured(config);
     std::vector<Tensor> before;
     for (const auto& p : model->parameters()) before.push_back(p.detach().clone());
     const auto in_double = measure(*model, sequence());
@@ -320,9 +320,9 @@ TEST(Measure, LeavesTheModelAsItWas) {
 }
 
 TEST(Measure, TakesTokens) {
-    auto config = small({"gpt", ""});
+    auto config = small_measured({"gpt", ""});
     config.tokens = true;
-    const auto model = stirred(config);
+    const auto model = stirred_measured(config);
     const auto m = measure(*model, torch::tensor({{0, 3, 1, 4, 2}}, torch::kLong));
     EXPECT_EQ(m.singular_values.size(), 16U);
     EXPECT_EQ(m.stack.connections.front().name, "core.transformer.h.0.attn");
@@ -330,7 +330,7 @@ TEST(Measure, TakesTokens) {
 }
 
 TEST(Measure, RefusesTokensThatAreNotThere) {
-    const auto model = stirred(small({"gpt", ""}));
+    const auto model = stirred_measured(small_measured({"gpt", ""}));
     MeasureOptions options;
     options.token = 5;
     expect_refused([&] { measure(*model, sequence(), options); }, {"token 5", "0 to 4"});
@@ -340,7 +340,7 @@ TEST(Measure, RefusesTokensThatAreNotThere) {
 }
 
 TEST(MeasureSequence, HasTheTokensJacobiansOnItsDiagonal) {
-    const auto model = stirred(small({"jpmhc", ""}));
+    const auto model = stirred_measured(small_measured({"jpmhc", ""}));
     // Causal: block lower triangular, so that the determinants multiply.
     const auto law = measure_sequence(*model, sequence());
     EXPECT_TRUE(law.exact);
@@ -358,11 +358,11 @@ TEST(MeasureSequence, HasTheTokensJacobiansOnItsDiagonal) {
 }
 
 TEST(MeasureSequence, WithoutTheMatrixIsThatOfTheMatrix) {
-    for (const auto& c : {Case{"gpt", ""}, {"mhc", ""}, {"mixer", "bistochastic"}}) {
+    for (const auto& c : {MeasuredCase{"gpt", ""}, {"mhc", ""}, {"mixer", "bistochastic"}}) {
         SCOPED_TRACE(named(c));
-        auto config = small(c);
+        auto config = small_measured(c);
         config.checkpoint_blocks = true;
-        const auto model = stirred(config);
+        const auto model = stirred_measured(config);
         const auto exact = measure_sequence(*model, sequence());
         MeasureOptions options;
         options.jacobian.most_exact = 1;
@@ -380,10 +380,10 @@ TEST(MeasureSequence, WithoutTheMatrixIsThatOfTheMatrix) {
 
 TEST(MeasureOnCuda, IsThatOfTheHost) {
     if (!torch::cuda::is_available()) GTEST_SKIP() << "Torch finds no GPU";
-    for (const auto& c : all_cases())
+    for (const auto& c : measured_cases())
         for (const int64_t token : {int64_t{2}, steps - 1}) {
             SCOPED_TRACE(named(c));
-            const auto model = stirred(small(c));
+            const auto model = stirred_measured(small_measured(c));
             MeasureOptions options;
             options.token = token;
             const auto host = measure(*model, sequence(), options);
@@ -406,9 +406,9 @@ TEST(MeasureOnCuda, IsThatOfTheHost) {
 
 TEST(MeasureSequenceOnCuda, IsThatOfTheHost) {
     if (!torch::cuda::is_available()) GTEST_SKIP() << "Torch finds no GPU";
-    for (const auto& c : {Case{"gpt", ""}, {"mhc", ""}, {"mixer", "bistochastic"}}) {
+    for (const auto& c : {MeasuredCase{"gpt", ""}, {"mhc", ""}, {"mixer", "bistochastic"}}) {
         SCOPED_TRACE(named(c));
-        const auto model = stirred(small(c));
+        const auto model = stirred_measured(small_measured(c));
         const auto exact = measure_sequence(*model, sequence());
         model->to(torch::kCUDA);
         const auto formed = measure_sequence(*model, sequence());

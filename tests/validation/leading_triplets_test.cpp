@@ -1,5 +1,6 @@
 #include "validation/leading_triplets.hpp"
 
+#include "linalg/singular_values.hpp"
 #include "mixers/mixer.hpp"
 #include "support/measured_stack.hpp"
 
@@ -37,7 +38,7 @@ double largest(const layouts::Measurement& m) {
         if (m.branches[l].derivative.count() > 0) y += m.branches[l].derivative.matrix();
         product = (y * product).eval();
     }
-    return Eigen::BDCSVD<Eigen::MatrixXd>(product).singularValues()(0);
+    return linalg::singular_value_decomposition(product).values(0);
 }
 
 /// An input-dependent mixer's derivative, of rank one, for connection l.

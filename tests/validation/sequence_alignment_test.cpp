@@ -1,11 +1,11 @@
 #include "validation/sequence_alignment.hpp"
 
+#include "linalg/singular_values.hpp"
 #include "support/aligned_networks.hpp"
 #include "support/dense_operator.hpp"
 
 #include <gtest/gtest.h>
-
-#include <Eigen/SVD>
+#include <Eigen/Core>
 
 #include <cmath>
 #include <random>
@@ -70,8 +70,12 @@ Matrices made(const Made& how) {
     return out;
 }
 
+VectorXd values_of(const MatrixXd& matrix) {
+    return linalg::singular_value_decomposition(matrix).values;
+}
+
 Spectrum law_of(const MatrixXd& matrix) {
-    const VectorXd values = Eigen::BDCSVD<MatrixXd>(matrix).singularValues();
+    const VectorXd values = values_of(matrix);
     std::vector<double> logs;
     for (const double s : values) logs.push_back(std::log(s));
     return Spectrum::from_log_values(std::move(logs));
@@ -112,8 +116,7 @@ TEST(TurnedSequence, IsTheProductOfTurnedBranchesWithTheirTripletsKept) {
                 expected = (matrix_of(single) * expected).eval();
                 turned.push_back(matrix_of(single) - matrices.kept[l]);
                 const MatrixXd& branch = matrices.branch[l];
-                const VectorXd before = Eigen::BDCSVD<MatrixXd>(branch).singularValues(),
-                               after = Eigen::BDCSVD<MatrixXd>(turned[l]).singularValues();
+                const VectorXd before = values_of(branch), after = values_of(turned[l]);
                 EXPECT_LT((before - after).norm(), 1e-10 * before(0));  // Q X Qᵀ has the singular values of X
                 EXPECT_NEAR(turned[l].trace(), branch.trace(), 1e-10);  // and its trace
                 const auto r = std::min<Index>(rank, triplets[l].values.size());
@@ -133,9 +136,7 @@ TEST(TurnedSequence, IsTheProductOfTurnedBranchesWithTheirTripletsKept) {
         }
         // Without kept vectors, branches that share weights are turned alike: Q X₁ Qᵀ Q X₂ Qᵀ = Q X₁ X₂ Qᵀ.
         TurnedSequence free(sequence, triplets, 0, 5, 2);
-        const double off = (VectorXd(Eigen::BDCSVD<MatrixXd>(matrix_of(free)).singularValues()) -
-                            Eigen::BDCSVD<MatrixXd>(matrices.product()).singularValues())
-                               .norm();
+        const double off = (values_of(matrix_of(free)) - values_of(matrices.product())).norm();
         EXPECT_EQ(off < 1e-10, shared) << off;
     }
 }
@@ -152,7 +153,7 @@ TEST(SequenceAlignment, FindsTheDirectionsThatLayersShare) {
         EXPECT_EQ(a.by_rank.front().draws, 24);
         if (aligned == 0) continue;
         EXPECT_GT(a.by_rank.front().distance, 5 * a.best().distance);
-        const double largest = Eigen::BDCSVD<MatrixXd>(matrices.product()).singularValues()(0);
+        const double largest = values_of(matrices.product())(0);
         EXPECT_LT(a.by_rank.front().metrics.largest, 0.5 * largest);
         EXPECT_NEAR(a.best().metrics.largest, largest, 0.05 * largest);
         EXPECT_GT(a.overlaps.maxCoeff(), 0.5);
@@ -187,7 +188,7 @@ TEST(SequenceAlignment, LargeSequencesAreKnownByTheirProducts) {
     EXPECT_GE(made_sequences, 4);
     EXPECT_EQ(a.overlaps.rows(), 3);
     EXPECT_LT(a.best().distance, 0.02);
-    const double largest = Eigen::BDCSVD<MatrixXd>(product).singularValues()(0);
+    const double largest = values_of(product)(0);
     EXPECT_NEAR(a.best().metrics.largest, largest, 0.02 * largest);
     EXPECT_LT(a.by_rank.front().metrics.largest, 0.8 * largest);
 }

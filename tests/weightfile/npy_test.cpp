@@ -35,7 +35,7 @@ std::string header(const std::string& type, const std::string& shape) {
     return "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
 }
 
-void refused(const std::string& file, std::vector<std::string> words) {
+void refused_npy(const std::string& file, std::vector<std::string> words) {
     words.insert(words.begin(), "a.npy: ");
     expect_refused([&] { read_numpy(as_bytes(file), "a.npy", "mixers"); }, words);
 }
@@ -101,7 +101,7 @@ TEST(Npy, AnArchiveGivesTheNamedArrayOrTheOnlyOne) {
     EXPECT_EQ(stored("compressed.npz").shape, (Shape{16, 2, 2})) << "deflated";
     EXPECT_EQ(stored("only.npz").values, (Values{0.5, 0.5, 0.25, 0.75}));
     expect_refused([] { stored("several.npz"); }, {"several.npz: has 2 arrays ('a', 'b')", "called 'mixers'"});
-    refused(tests::zip({{"notes.txt", "x"}}), {"zip archive without arrays", ".npz"});
+    refused_npy(tests::zip({{"notes.txt", "x"}}), {"zip archive without arrays", ".npz"});
 }
 
 TEST(Npy, RefusesWhatIsNoArrayOfNumbersByName) {
@@ -109,41 +109,43 @@ TEST(Npy, RefusesWhatIsNoArrayOfNumbersByName) {
     expect_refused([] { stored("structured.npy"); }, {"structured.npy: ", "structured array", "float64"});
     expect_refused([] { stored("text.npy"); }, {"'<U2'", "float64"});
     expect_refused([] { stored("dates.npy"); }, {"'<M8[D]'", "float64"});
-    refused(npy(header("<f16", "(1,)"), std::string(16, '\0')), {"'<f16'"});
-    refused(npy(header("|f8", "(1,)"), std::string(8, '\0')), {"byte order"});
-    refused(npy(header("f8", "(1,)"), std::string(8, '\0')), {"'f8'"});
+    refused_npy(npy(header("<f16", "(1,)"), std::string(16, '\0')), {"'<f16'"});
+    refused_npy(npy(header("|f8", "(1,)"), std::string(8, '\0')), {"byte order"});
+    refused_npy(npy(header("f8", "(1,)"), std::string(8, '\0')), {"'f8'"});
 }
 
 TEST(Npy, ShapesAreBoundedBeforeMemoryIsTaken) {
-    refused(npy(header("<f8", "(4294967296, 4294967296)")), {"at most 16777216 elements"});
-    refused(npy(header("<f8", "(18446744073709551615,)")), {"at most 16777216 elements"});
-    refused(npy(header("<f8", "(18446744073709551616,)")), {"64 bits"});
-    refused(npy(header("<f8", "(-1,)")), {"shape"});
-    refused(npy(header("<f8", "(16777216,)")), {"has 0 bytes", "needs 134217728"});
-    refused(npy(header("<c16", "(16777216,)")), {"at most 8388608 elements"});
+    refused_npy(npy(header("<f8", "(4294967296, 4294967296)")), {"at most 16777216 elements"});
+    refused_npy(npy(header("<f8", "(18446744073709551615,)")), {"at most 16777216 elements"});
+    refused_npy(npy(header("<f8", "(18446744073709551616,)")), {"64 bits"});
+    refused_npy(npy(header("<f8", "(-1,)")), {"shape"});
+    refused_npy(npy(header("<f8", "(16777216,)")), {"has 0 bytes", "needs 134217728"});
+    refused_npy(npy(header("<c16", "(16777216,)")), {"at most 8388608 elements"});
     std::string many = "(";
     for (int k = 0; k < 65; ++k) many += "1,";
-    refused(npy(header("<f8", many + ")"), std::string(8, '\0')), {"more than 64 dimensions"});
-    refused(npy("", "", 2).substr(0, 8) + tests::little(0xFFFFFFFF, 4), {"header of 4294967295 bytes"});
+    refused_npy(npy(header("<f8", many + ")"), std::string(8, '\0')), {"more than 64 dimensions"});
+    refused_npy(npy("", "", 2).substr(0, 8) + tests::little(0xFFFFFFFF, 4), {"header of 4294967295 bytes"});
 }
 
 TEST(Npy, TheLengthMustBeWhatTheHeaderDeclares) {
     const std::string good = npy(header("<f8", "(2,)"), std::string(16, '\0'));
     EXPECT_EQ(read_npy(as_bytes(good), "a").values, (Values{0, 0}));
-    refused(good + good, {"needs 16"});
+    refused_npy(good + good, {"needs 16"});
     for (std::size_t length = 0; length < good.size(); ++length)
-        refused(good.substr(0, length), {length < 6 ? "is not a NumPy array" : ""});
+        refused_npy(good.substr(0, length), {length < 6 ? "is not a NumPy array" : ""});
 }
 
 TEST(Npy, DamagedHeadersAreRefused) {
-    refused(npy("        "), {"damaged NumPy header"});
-    refused(npy("{'descr': '<f8', 'fortran_order': False}"), {"must all be present"});
-    refused(npy("{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': ()}"), {"duplicate key 'descr'"});
-    refused(npy("{'descr': '<f8', 'fortran_order': None, 'shape': ()}"), {"True or False"});
-    refused(npy("{'descr': '<f8, 'fortran_order': False, 'shape': ()}"), {"damaged"});
-    refused(npy("{'run': 1}"), {"unknown key 'run'"});
-    refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': ()} + 1"), {"after the closing brace"});
-    refused(npy(header("<f8", "()"), std::string(8, '\0'), 4), {"NumPy format 4.0", "1.0, 2.0 or 3.0"});
+    refused_npy(npy("        "), {"damaged NumPy header"});
+    refused_npy(npy("{'descr': '<f8', 'fortran_order': False}"), {"must all be present"});
+    refused_npy(npy("{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': ()}"),
+                {"duplicate key 'descr'"});
+    refused_npy(npy("{'descr': '<f8', 'fortran_order': None, 'shape': ()}"), {"True or False"});
+    refused_npy(npy("{'descr': '<f8, 'fortran_order': False, 'shape': ()}"), {"damaged"});
+    refused_npy(npy("{'run': 1}"), {"unknown key 'run'"});
+    refused_npy(npy("{'descr': '<f8', 'fortran_order': False, 'shape': ()} + 1"),
+                {"after the closing brace"});
+    refused_npy(npy(header("<f8", "()"), std::string(8, '\0'), 4), {"NumPy format 4.0", "1.0, 2.0 or 3.0"});
     EXPECT_EQ(read_npy(as_bytes(npy(header("<f8", "(1L,)"), std::string(8, '\0'))), "a").shape, Shape{1})
         << "a long of Python 2";
 }
@@ -152,7 +154,7 @@ TEST(Npy, AnArchiveThatDeclaresMoreThanTheLimitIsRefused) {
     std::string file = tests::zip({{"mixers.npy", npy(header("<f8", "(1,)"), std::string(8, '\0')), 8}});
     const auto directory = file.rfind("PK\x01\x02");
     file.replace(directory + 24, 4, tests::little(0x7FFFFFFF, 4));
-    refused(file, {"'mixers.npy'", "at most"});
+    refused_npy(file, {"'mixers.npy'", "at most"});
 }
 
 }  // namespace

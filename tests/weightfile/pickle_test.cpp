@@ -15,14 +15,14 @@ using namespace std::string_literals;
 using spectra::testing::expect_refused;
 namespace pickled = tests::pickled;
 
-Unpickled read(const std::string& value) {
+Unpickled read_pickle(const std::string& value) {
     return unpickle(as_bytes(value), "w.pt: data.pkl");
 }
 
 /// The root of a pickle, which is kept.
 class Root {
 public:
-    explicit Root(const std::string& value) : made_(read(pickled::whole(value))) {}
+    explicit Root(const std::string& value) : made_(read_pickle(pickled::whole(value))) {}
     Value operator*() const { return {made_.objects, made_.objects.root}; }
     const Unpickled& made() const { return made_; }
 
@@ -30,9 +30,9 @@ private:
     Unpickled made_;
 };
 
-void refused(const std::string& value, std::vector<std::string> words) {
+void refused_pickle(const std::string& value, std::vector<std::string> words) {
     words.insert(words.begin(), "w.pt: data.pkl");
-    expect_refused([&] { read(pickled::whole(value)); }, words);
+    expect_refused([&] { read_pickle(pickled::whole(value)); }, words);
 }
 
 std::vector<Tensor> listed(const std::string& value) {
@@ -103,9 +103,9 @@ TEST(Pickle, TensorsOfUntypedStorages) {
     EXPECT_EQ(Root(tensor_v3("uint16")).made().tensors.front().offset, 1u);
     EXPECT_EQ(Root(tensor_v3("uint16", "N")).made().tensors.size(), 1u);
     EXPECT_EQ(Root(tensor_v3("uint16", "}")).made().tensors.size(), 1u);
-    refused(tensor_v3("uint32"), {"exceeds storage '0'"});
-    refused(tensor_v3("float4"), {"uses 'torch.float4'"});
-    refused(tensor_v3("uint16", pickled::dict({{"neg", "\x88"}})), {"negative"});
+    refused_pickle(tensor_v3("uint32"), {"exceeds storage '0'"});
+    refused_pickle(tensor_v3("float4"), {"uses 'torch.float4'"});
+    refused_pickle(tensor_v3("uint16", pickled::dict({{"neg", "\x88"}})), {"negative"});
 }
 
 TEST(Pickle, TensorsWithAttributes) {
@@ -115,91 +115,94 @@ TEST(Pickle, TensorsWithAttributes) {
     const std::string from_type = pickled::name("torch._tensor", "_rebuild_from_type_v2");
     const std::string type = pickled::name("torch", "Tensor");
     EXPECT_EQ(Root(from_type + "(" + function + type + arguments + "}tR").made().tensors.size(), 1u);
-    refused(from_type + "(" + from_type + type + arguments + "}tR", {"can rebuild only tensors"});
+    refused_pickle(from_type + "(" + from_type + type + arguments + "}tR", {"can rebuild only tensors"});
     const std::string parameter = pickled::name("torch._utils", "_rebuild_parameter_with_state");
     EXPECT_EQ(Root(parameter + "(" + inner + "\x88}}tR").made().tensors.size(), 1u);
-    refused(parameter + "(K\1\x88}}tR", {"_rebuild_parameter_with_state: argument 1 is of kind integer"});
+    refused_pickle(parameter + "(K\1\x88}}tR",
+                   {"_rebuild_parameter_with_state: argument 1 is of kind integer"});
 }
 
 TEST(Pickle, NamesOfCodeAreRefused) {
-    refused(pickled::name("os", "system") + pickled::text("true") + "\x85R",
-            {"uses 'os.system'", "only tensors and plain data"});
-    refused(pickled::name("posix", "system"), {"'posix.system'"});
-    refused(pickled::name("builtins", "eval"), {"'builtins.eval'"});
-    refused(pickled::name("torch", "load"), {"'torch.load'"});
-    refused(pickled::name("torch._utils", "_rebuild_sparse_tensor"), {"_rebuild_sparse_tensor"});
-    refused(pickled::name("numpy.core.multiarray", "scalar"), {"'numpy.core.multiarray.scalar'"});
-    refused(pickled::name("argparse", "Namespace"), {"'argparse.Namespace'"});
-    refused(pickled::text("os") + pickled::text("system") + "\x93", {"'os.system'"});
-    refused("K\1K\2\x93", {"not a string"});
-    refused("ios\nsystem\n", {"opcode 0x69"});
-    refused("\x82\x01", {"opcode 0x82"});
-    refused("Ppersistent\n", {"opcode 0x50"});
-    refused(pickled::name("a\tb", std::string(300, 'x')), {"uses 'a\\u0009b.xxx", "…'"});
-    refused("cos", {"unterminated name"});
+    refused_pickle(pickled::name("os", "system") + pickled::text("true") + "\x85R",
+                   {"uses 'os.system'", "only tensors and plain data"});
+    refused_pickle(pickled::name("posix", "system"), {"'posix.system'"});
+    refused_pickle(pickled::name("builtins", "eval"), {"'builtins.eval'"});
+    refused_pickle(pickled::name("torch", "load"), {"'torch.load'"});
+    refused_pickle(pickled::name("torch._utils", "_rebuild_sparse_tensor"), {"_rebuild_sparse_tensor"});
+    refused_pickle(pickled::name("numpy.core.multiarray", "scalar"), {"'numpy.core.multiarray.scalar'"});
+    refused_pickle(pickled::name("argparse", "Namespace"), {"'argparse.Namespace'"});
+    refused_pickle(pickled::text("os") + pickled::text("system") + "\x93", {"'os.system'"});
+    refused_pickle("K\1K\2\x93", {"not a string"});
+    refused_pickle("ios\nsystem\n", {"opcode 0x69"});
+    refused_pickle("\x82\x01", {"opcode 0x82"});
+    refused_pickle("Ppersistent\n", {"opcode 0x50"});
+    refused_pickle(pickled::name("a\tb", std::string(300, 'x')), {"uses 'a\\u0009b.xxx", "…'"});
+    refused_pickle("cos", {"unterminated name"});
 }
 
 TEST(Pickle, OnlyKnownThingsAreCalled) {
-    refused("K\1)R", {"calls an object of kind integer"});
-    refused(pickled::name("torch", "FloatStorage") + ")R", {"calls an object of kind"});
-    refused(pickled::name("torch", "Tensor") + ")R", {"Tensor: is called, but can only be named"});
-    refused(pickled::name("collections", "OrderedDict") + "]\x85R", {"OrderedDict: has 1 arguments"});
-    refused(pickled::name("collections", "OrderedDict") + "]R", {"not a tuple"});
-    refused(
+    refused_pickle("K\1)R", {"calls an object of kind integer"});
+    refused_pickle(pickled::name("torch", "FloatStorage") + ")R", {"calls an object of kind"});
+    refused_pickle(pickled::name("torch", "Tensor") + ")R", {"Tensor: is called, but can only be named"});
+    refused_pickle(pickled::name("collections", "OrderedDict") + "]\x85R", {"OrderedDict: has 1 arguments"});
+    refused_pickle(pickled::name("collections", "OrderedDict") + "]R", {"not a tuple"});
+    refused_pickle(
         pickled::name("_codecs", "encode") + pickled::text("\xC4\x80") + pickled::text("latin1") + "\x86R",
         {"one per character"});
-    refused(pickled::name("_codecs", "encode") + pickled::text("\xC3") + pickled::text("latin1") + "\x86R",
-            {"one per character"});
-    refused(pickled::name("_codecs", "encode") + pickled::text("x") + pickled::text("rot13") + "\x86R",
-            {"must be bytes"});
-    refused("K\1}b", {"sets attributes of an object of kind integer"});
+    refused_pickle(
+        pickled::name("_codecs", "encode") + pickled::text("\xC3") + pickled::text("latin1") + "\x86R",
+        {"one per character"});
+    refused_pickle(pickled::name("_codecs", "encode") + pickled::text("x") + pickled::text("rot13") + "\x86R",
+                   {"must be bytes"});
+    refused_pickle("K\1}b", {"sets attributes of an object of kind integer"});
 }
 
 TEST(Pickle, TensorsThatExceedTheirStorage) {
     constexpr std::int64_t large = std::int64_t{1} << 33;
-    refused(pickled::tensor(4, {5}, {1}), {"shape [5]", "storage '0' of 4 float32"});
-    refused(pickled::tensor(4, {4}, {1}, 1), {"offset 1", "exceeds"});
-    refused(pickled::tensor(4, {2, 2}, {3, 1}), {"strides [3, 1]"});
-    refused(pickled::tensor(4, {-1}, {1}), {"-1"});
-    refused(pickled::tensor(4, {2}, {-1}), {"-1"});
-    refused(pickled::tensor(4, {2}, {1}, -1), {"-1"});
-    refused(pickled::tensor(-4, {2}, {1}), {"-4"});
-    refused(pickled::tensor(4, {2}, {1, 1}), {"strides"});
-    refused(pickled::tensor(4, {large, large}, {0, 0}), {"exceeds"});
-    refused(pickled::tensor(4, {3}, {INT64_MAX}), {"exceeds"});
-    refused(pickled::tensor(4, {1}, {1}, INT64_MAX), {"exceeds"});
-    refused(pickled::tensor(INT64_MAX, {1}, {1}), {"larger than any file"});
-    refused(pickled::tensor(4, std::vector<std::int64_t>(65, 1), {}), {"65 dimensions"});
-    refused("(" + pickled::storage("FloatStorage", "0", 4) + pickled::storage("FloatStorage", "0", 5) + "t",
-            {"20 bytes here, but 16"});
-    refused(pickled::tensor(4, {2}, {1}, 0, "QUInt8Storage"), {"'torch.QUInt8Storage'"});
+    refused_pickle(pickled::tensor(4, {5}, {1}), {"shape [5]", "storage '0' of 4 float32"});
+    refused_pickle(pickled::tensor(4, {4}, {1}, 1), {"offset 1", "exceeds"});
+    refused_pickle(pickled::tensor(4, {2, 2}, {3, 1}), {"strides [3, 1]"});
+    refused_pickle(pickled::tensor(4, {-1}, {1}), {"-1"});
+    refused_pickle(pickled::tensor(4, {2}, {-1}), {"-1"});
+    refused_pickle(pickled::tensor(4, {2}, {1}, -1), {"-1"});
+    refused_pickle(pickled::tensor(-4, {2}, {1}), {"-4"});
+    refused_pickle(pickled::tensor(4, {2}, {1, 1}), {"strides"});
+    refused_pickle(pickled::tensor(4, {large, large}, {0, 0}), {"exceeds"});
+    refused_pickle(pickled::tensor(4, {3}, {INT64_MAX}), {"exceeds"});
+    refused_pickle(pickled::tensor(4, {1}, {1}, INT64_MAX), {"exceeds"});
+    refused_pickle(pickled::tensor(INT64_MAX, {1}, {1}), {"larger than any file"});
+    refused_pickle(pickled::tensor(4, std::vector<std::int64_t>(65, 1), {}), {"65 dimensions"});
+    refused_pickle(
+        "(" + pickled::storage("FloatStorage", "0", 4) + pickled::storage("FloatStorage", "0", 5) + "t",
+        {"20 bytes here, but 16"});
+    refused_pickle(pickled::tensor(4, {2}, {1}, 0, "QUInt8Storage"), {"'torch.QUInt8Storage'"});
     EXPECT_EQ(listed(pickled::tensor(0, {0, 3}, {3, 1})).size(), 1u);
     EXPECT_EQ(listed(pickled::tensor(1, {large}, {0})).size(), 1u) << "expanded: no memory until it is read";
 }
 
 TEST(Pickle, BrokenPickles) {
-    expect_refused([] { read(""); }, {"not a pickle"});
-    expect_refused([] { read("\x80\x01N."); }, {"not a pickle of protocol 2 to 5"});
-    expect_refused([] { read("\x80\x06N."); }, {"not a pickle of protocol 2 to 5"});
-    expect_refused([] { read("(lp0\n."); }, {"not a pickle"});
-    expect_refused([] { read("\x80\x02N"); }, {"1 bytes are declared, but 0 are left"});
-    expect_refused([] { read("\x80\x02N.N"); }, {"ends before the end of the file"});
-    refused("", {"the stack is empty"});
-    refused("0", {"the stack is empty"});
-    refused("(.", {"the stack is empty"});
-    refused("K\1(0\x85\x86", {"the stack is empty"});
-    refused("K\1K\2(\x86", {"the stack is empty"});
-    refused("t", {"no mark"});
-    refused("K\1(a", {"the stack is empty"});
-    refused("h\5", {"memo 5"});
-    refused("Nr\xFF\xFF\xFF\x7F", {"memo 2147483647 is out of order"});
-    refused("X\xFF\xFF\xFF\xFFx", {"4294967295 bytes are declared"});
-    refused("\x8D" + tests::little(~std::uint64_t{0}, 8), {"18446744073709551615 bytes are declared"});
-    refused("\x95" + tests::little(~std::uint64_t{0}, 8), {"a frame of"});
-    refused("}(K\1u", {"key without a value"});
-    refused(")K\1a", {"appends to a tuple"});
-    refused("K\1K\2a", {"appends to an object of kind integer"});
-    refused("]K\1K\2s", {"sets items of an object of kind list"});
+    expect_refused([] { read_pickle(""); }, {"not a pickle"});
+    expect_refused([] { read_pickle("\x80\x01N."); }, {"not a pickle of protocol 2 to 5"});
+    expect_refused([] { read_pickle("\x80\x06N."); }, {"not a pickle of protocol 2 to 5"});
+    expect_refused([] { read_pickle("(lp0\n."); }, {"not a pickle"});
+    expect_refused([] { read_pickle("\x80\x02N"); }, {"1 bytes are declared, but 0 are left"});
+    expect_refused([] { read_pickle("\x80\x02N.N"); }, {"ends before the end of the file"});
+    refused_pickle("", {"the stack is empty"});
+    refused_pickle("0", {"the stack is empty"});
+    refused_pickle("(.", {"the stack is empty"});
+    refused_pickle("K\1(0\x85\x86", {"the stack is empty"});
+    refused_pickle("K\1K\2(\x86", {"the stack is empty"});
+    refused_pickle("t", {"no mark"});
+    refused_pickle("K\1(a", {"the stack is empty"});
+    refused_pickle("h\5", {"memo 5"});
+    refused_pickle("Nr\xFF\xFF\xFF\x7F", {"memo 2147483647 is out of order"});
+    refused_pickle("X\xFF\xFF\xFF\xFFx", {"4294967295 bytes are declared"});
+    refused_pickle("\x8D" + tests::little(~std::uint64_t{0}, 8), {"18446744073709551615 bytes are declared"});
+    refused_pickle("\x95" + tests::little(~std::uint64_t{0}, 8), {"a frame of"});
+    refused_pickle("}(K\1u", {"key without a value"});
+    refused_pickle(")K\1a", {"appends to a tuple"});
+    refused_pickle("K\1K\2a", {"appends to an object of kind integer"});
+    refused_pickle("]K\1K\2s", {"sets items of an object of kind list"});
 }
 
 TEST(Pickle, WhatHoldsItself) {
@@ -237,17 +240,17 @@ TEST(Pickle, DeepNesting) {
 }
 
 TEST(Pickle, LimitsOfMemory) {
-    refused(std::string(9'000'000, ']'), {"more than 8388608 objects"});
-    refused("N" + std::string(40'000'000, '2'), {"more than 33554432 steps"});
+    refused_pickle(std::string(9'000'000, ']'), {"more than 8388608 objects"});
+    refused_pickle("N" + std::string(40'000'000, '2'), {"more than 33554432 steps"});
     std::string encode = pickled::text(std::string(1 << 20, 'x')) + "q\0"s;
     for (int k = 0; k < 100; ++k)
         encode += pickled::name("_codecs", "encode") + "h\0"s + pickled::text("latin1") + "\x86R";
-    refused(encode, {"more than 67108864 bytes of byte strings"});
+    refused_pickle(encode, {"more than 67108864 bytes of byte strings"});
     const std::string ones = pickled::tuple(std::vector<std::int64_t>(64, 1));
     std::string tensors = pickled::name("torch._utils", "_rebuild_tensor") + "q\0"s + "(" +
                           pickled::storage("FloatStorage", "0", 1) + "K\0"s + ones + ones + "tq\1"s;
     for (int k = 0; k < 70'000; ++k) tensors += "h\0h\1R0"s;
-    refused(tensors, {"more than 4194304 tensor sizes"});
+    refused_pickle(tensors, {"more than 4194304 tensor sizes"});
 }
 
 }  // namespace

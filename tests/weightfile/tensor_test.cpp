@@ -1,5 +1,7 @@
 #include "weightfile/tensor.hpp"
 
+#include "base/special_values.hpp"
+
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -11,7 +13,6 @@
 namespace spectra::weightfile {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// What a code means by the definition of its format: (−1)^s 2^(e − bias) (1 + m/2^M), 2^(1 − bias) m/2^M for

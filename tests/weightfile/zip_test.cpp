@@ -11,15 +11,15 @@ namespace {
 using spectra::testing::expect_refused;
 using tests::zip;
 
-std::string read(const std::string& file, std::string_view name) {
+std::string read_zip(const std::string& file, std::string_view name) {
     const ZipArchive archive(as_bytes(file), "w.zip");
     const ZipEntry* entry = archive.find(name);
     return entry == nullptr ? "no entry" : std::string(as_text(archive.checked_bytes(*entry)));
 }
 
-void refused(const std::string& file, std::vector<std::string> words) {
+void refused_zip(const std::string& file, std::vector<std::string> words) {
     words.insert(words.begin(), "w.zip: ");
-    expect_refused([&] { read(file, "a"); }, words);
+    expect_refused([&] { read_zip(file, "a"); }, words);
 }
 
 TEST(Zip, ChecksumOfThePublishedExample) {
@@ -30,10 +30,10 @@ TEST(Zip, ChecksumOfThePublishedExample) {
 TEST(Zip, ReadsStoredEntriesOfEitherWidth) {
     for (const bool wide : {false, true}) {
         const std::string file = zip({{"b/c", "second"}, {"a", "first"}, {"d", ""}}, wide);
-        EXPECT_EQ(read(file, "a"), "first");
-        EXPECT_EQ(read(file, "b/c"), "second");
-        EXPECT_EQ(read(file, "d"), "");
-        EXPECT_EQ(read(file, "c"), "no entry");
+        EXPECT_EQ(read_zip(file, "a"), "first");
+        EXPECT_EQ(read_zip(file, "b/c"), "second");
+        EXPECT_EQ(read_zip(file, "d"), "");
+        EXPECT_EQ(read_zip(file, "c"), "no entry");
     }
     EXPECT_EQ(ZipArchive(as_bytes(zip({})), "w").entries().size(), 0u);
 }
@@ -41,31 +41,31 @@ TEST(Zip, ReadsStoredEntriesOfEitherWidth) {
 TEST(Zip, ACommentMayFollow) {
     std::string file = zip({{"a", "x"}});
     file.replace(file.size() - 2, 2, tests::little(11, 2));
-    EXPECT_EQ(read(file + "PK\x05\x06"
-                          "comment",
-                   "a"),
+    EXPECT_EQ(read_zip(file + "PK\x05\x06"
+                              "comment",
+                       "a"),
               "x");
 }
 
 TEST(Zip, DamageIsSeen) {
     std::string file = zip({{"a", "first"}});
     file[file.find("first")] = 'F';
-    refused(file, {"'a'", "checksum"});
-    EXPECT_EQ(read(zip({{"a", "x", 0, 0, 0, false}}), "a"), "x") << "a checksum of 0 was not computed";
+    refused_zip(file, {"'a'", "checksum"});
+    EXPECT_EQ(read_zip(zip({{"a", "x", 0, 0, 0, false}}), "a"), "x") << "a checksum of 0 was not computed";
 }
 
 TEST(Zip, NamesThatLeaveTheFolder) {
     for (const char* name : {"../a", "/a", "b/../../a", "b/..", "a\\b", "..", ""})
-        refused(zip({{name, "x"}}), {"is not a path inside", std::string("'") + name + "'"});
-    refused(zip({{std::string("a\0b", 3), "x"}}), {"is not a path inside"});
-    EXPECT_EQ(read(zip({{"..a/b..", "x"}}), "..a/b.."), "x") << "only names";
+        refused_zip(zip({{name, "x"}}), {"is not a path inside", std::string("'") + name + "'"});
+    refused_zip(zip({{std::string("a\0b", 3), "x"}}), {"is not a path inside"});
+    EXPECT_EQ(read_zip(zip({{"..a/b..", "x"}}), "..a/b.."), "x") << "only names";
 }
 
 TEST(Zip, EntriesThatAreNotPlain) {
-    refused(zip({{"a", "x"}, {"a", "y"}}), {"'a'", "duplicate"});
-    refused(zip({{"a", "x", 8}}), {"'a'", "compressed (method 8)", "stored"});
-    refused(zip({{"a", "x", 0, 1}}), {"'a'", "encrypted"});
-    EXPECT_EQ(read(zip({{"a", "x"}, {"b", "y", 8}}), "a"), "x") << "others do not matter";
+    refused_zip(zip({{"a", "x"}, {"a", "y"}}), {"'a'", "duplicate"});
+    refused_zip(zip({{"a", "x", 8}}), {"'a'", "compressed (method 8)", "stored"});
+    refused_zip(zip({{"a", "x", 0, 1}}), {"'a'", "encrypted"});
+    EXPECT_EQ(read_zip(zip({{"a", "x"}, {"b", "y", 8}}), "a"), "x") << "others do not matter";
 }
 
 /// The directory's records, for a test to bend.
@@ -82,58 +82,58 @@ TEST(Zip, OverlapsAndPlacesOutside) {
         return file.replace(directory_record(file, record) + field, static_cast<std::size_t>(bytes),
                             tests::little(value, bytes));
     };
-    refused(bent(1, 42, 0, 4), {"overlaps"});
-    refused(bent(1, 42, 10, 4), {"overlaps"});
-    refused(bent(0, 42, 1 << 30, 4), {"overlaps"});
-    refused(bent(0, 24, 5, 4), {"stored", "5 bytes"});
+    refused_zip(bent(1, 42, 0, 4), {"overlaps"});
+    refused_zip(bent(1, 42, 10, 4), {"overlaps"});
+    refused_zip(bent(0, 42, 1 << 30, 4), {"overlaps"});
+    refused_zip(bent(0, 24, 5, 4), {"stored", "5 bytes"});
     std::string longer = bent(0, 24, 8, 4);
     longer.replace(directory_record(longer, 0) + 20, 4, tests::little(8, 4));
     // Seen before anything is read; by less, when it is, since the local header has three bytes more.
     expect_refused([&] { ZipArchive(as_bytes(longer), "w.zip"); }, {"w.zip: ", "'a'", "overlaps"});
     std::string slightly = bent(0, 24, 5, 4);
     slightly.replace(directory_record(slightly, 0) + 20, 4, tests::little(5, 4));
-    refused(slightly, {"'a'", "overlaps"});
-    refused(bent(0, 34, 3, 2), {"split"});
-    refused(bent(0, 28, 60000, 2), {"exceeds its directory"});
-    refused(bent(1, 0, 0, 4), {"entry 2 of 2"});
+    refused_zip(slightly, {"'a'", "overlaps"});
+    refused_zip(bent(0, 34, 3, 2), {"split"});
+    refused_zip(bent(0, 28, 60000, 2), {"exceeds its directory"});
+    refused_zip(bent(1, 0, 0, 4), {"entry 2 of 2"});
     std::string local = good;
     local[30] = 'c';
-    refused(local, {"'a'", "local header"});
+    refused_zip(local, {"'a'", "local header"});
     local = good;
     local.replace(28, 2, tests::little(60000, 2));
-    refused(local, {"'a'", "overlaps"});
+    refused_zip(local, {"'a'", "overlaps"});
 }
 
 TEST(Zip, EndRecordsThatDoNotFit) {
-    refused("PK\x03\x04", {"truncated"});
+    refused_zip("PK\x03\x04", {"truncated"});
     std::string file = zip({{"a", "x"}});
-    refused(file.substr(0, file.size() - 1), {"truncated"});
-    refused(file + "x", {"truncated"});
-    refused("x" + file, {"does not end where"});
+    refused_zip(file.substr(0, file.size() - 1), {"truncated"});
+    refused_zip(file + "x", {"truncated"});
+    refused_zip("x" + file, {"does not end where"});
     std::string count = file;
     count.replace(count.size() - 14, 4, tests::little(0x00020002, 4));
-    refused(count, {"entry 2 of 2"});
+    refused_zip(count, {"entry 2 of 2"});
     count.replace(count.size() - 14, 4, tests::little(0, 4));
-    refused(count, {"continues after entry 0"});
+    refused_zip(count, {"continues after entry 0"});
     std::string parts = file;
     parts[parts.size() - 18] = 1;
-    refused(parts, {"split zip archive"});
+    refused_zip(parts, {"split zip archive"});
     std::string wide = zip({{"a", "x"}}, true);
     wide.replace(wide.size() - 22 - 12, 8, tests::little(~std::uint64_t{0}, 8));
-    refused(wide, {"64-bit end record"});
+    refused_zip(wide, {"64-bit end record"});
     wide = zip({{"a", "x"}}, true);
     const std::size_t end = wide.find("PK\x06\x06");
-    refused(std::string(wide).replace(end + 40, 8, tests::little(~std::uint64_t{0}, 8)),
-            {"larger than any file"});
-    refused(std::string(wide).replace(end + 32, 8, tests::little(~std::uint64_t{0} >> 1, 8)),
-            {"split zip archive"});
-    refused(std::string(wide).replace(
-                end + 24, 16,
-                tests::little(~std::uint64_t{0} >> 1, 8) + tests::little(~std::uint64_t{0} >> 1, 8)),
-            {"entry 2 of 9223372036854775807"});
+    refused_zip(std::string(wide).replace(end + 40, 8, tests::little(~std::uint64_t{0}, 8)),
+                {"larger than any file"});
+    refused_zip(std::string(wide).replace(end + 32, 8, tests::little(~std::uint64_t{0} >> 1, 8)),
+                {"split zip archive"});
+    refused_zip(std::string(wide).replace(
+                    end + 24, 16,
+                    tests::little(~std::uint64_t{0} >> 1, 8) + tests::little(~std::uint64_t{0} >> 1, 8)),
+                {"entry 2 of 9223372036854775807"});
     wide = zip({{"a", "x"}}, true);
-    refused(wide.replace(directory_record(wide, 0) + 46 + 1 + 2, 2, tests::little(8, 2)),
-            {"'a'", "64-bit sizes"});
+    refused_zip(wide.replace(directory_record(wide, 0) + 46 + 1 + 2, 2, tests::little(8, 2)),
+                {"'a'", "64-bit sizes"});
 }
 
 }  // namespace

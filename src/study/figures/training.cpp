@@ -13,7 +13,7 @@ namespace spectra::study {
 
 namespace {
 
-constexpr std::size_t most_lines = 24;  ///< of sublayers in one panel
+constexpr std::size_t most_sublayers = 24;  ///< of sublayers in one panel
 
 /// The mean over the places of the network; behind it their range as a band, and each as a thin line.
 void add_evolution(plot::Panel& panel, const TrainedRun& run, const Along& along, std::size_t style,
@@ -35,7 +35,7 @@ void add_evolution(plot::Panel& panel, const TrainedRun& run, const Along& along
         band.lower = low;
         band.y = high;
         panel.series.push_back(std::move(band));
-        for (std::size_t place = 0; place < along.places && along.places <= most_lines; ++place) {
+        for (std::size_t place = 0; place < along.places && along.places <= most_sublayers; ++place) {
             auto one = line(place == 0 ? "each sublayer" : "", 0, run.step, along.column(place));
             one.colour = "#8fa3b5";
             one.width = 1.2;

@@ -22,7 +22,8 @@ namespace {
 using tests::draw_network;
 using tests::make_network;
 
-const Complex places[] = {{0.9, 0.01}, {1.2, 0.1}, {0.3, 0.05}, {2.0, 0.3}, {0.0, 0.4}, {-0.7, 0.2}};
+const Complex s_transform_places[] = {{0.9, 0.01}, {1.2, 0.1}, {0.3, 0.05},
+                                      {2.0, 0.3},  {0.0, 0.4}, {-0.7, 0.2}};
 
 /// Orthogonal mixers of different sizes and noises, some of them zero.
 Network unequal(int streams, int depth) {
@@ -205,7 +206,7 @@ TEST(STransform, RefusesWhereItIsNotExact) {
 
 TEST(STransform, MirrorsTheLeftHalfPlane) {
     const Network network = unequal(1, 3);
-    for (const Complex omega : places) {
+    for (const Complex omega : s_transform_places) {
         const Complex right = s_transform_green(network, -std::conj(omega)).g;
         EXPECT_LT(std::abs(s_transform_green(network, omega).g + std::conj(right)), 1e-12 * std::abs(right));
     }

@@ -1,12 +1,12 @@
 #include "dyson/exact/atoms.hpp"
 
+#include "base/special_values.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
 
 #include <cmath>
-#include <limits>
 #include <random>
 #include <string>
 
@@ -16,8 +16,6 @@ namespace {
 using tests::draw_network;
 using tests::kronecker;
 using tests::make_network;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Plain draws of J at a modest width, by the definition of each branch.
 class Plain {

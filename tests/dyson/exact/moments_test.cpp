@@ -1,5 +1,6 @@
 #include "dyson/exact/moments.hpp"
 
+#include "base/special_values.hpp"
 #include "dyson/exact/support_bounds.hpp"
 #include "dyson/law/theory.hpp"
 #include "support/dense_dyson.hpp"
@@ -8,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
 
 namespace spectra::dyson {
@@ -18,7 +18,6 @@ using tests::DenseDyson;
 using tests::draw_network;
 using tests::make_network;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 const std::vector<double> some_law{0.1, 0.3, 0.35, 0.6, 0.9};
 
 Network with(Network network, Branch branch) {

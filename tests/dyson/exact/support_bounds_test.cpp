@@ -1,5 +1,6 @@
 #include "dyson/exact/support_bounds.hpp"
 
+#include "base/special_values.hpp"
 #include "dyson/equations/one_layer.hpp"
 #include "dyson/law/theory.hpp"
 #include "support/networks.hpp"
@@ -8,7 +9,6 @@
 #include <Eigen/Dense>
 
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <random>
 
@@ -18,8 +18,6 @@ namespace {
 using tests::draw_network;
 using tests::kronecker;
 using tests::make_network;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 TEST(SupportBounds, OfOneLayerIsItsSupport) {
     // A = 0: [0, 2σ].

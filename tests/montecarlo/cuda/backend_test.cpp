@@ -2,14 +2,15 @@
 
 #include "montecarlo/cuda/backend.hpp"
 
+#include "base/special_values.hpp"
 #include "linalg/blas.hpp"
-#include "montecarlo/branches.hpp"
+#include "linalg/graded.hpp"
+#include "linalg/singular_values.hpp"
 #include "montecarlo/cuda/module.hpp"
 #include "montecarlo/cuda/runtime.cuh"
-#include "linalg/graded.hpp"
-#include "montecarlo/sample/sampler.hpp"
 #include "montecarlo/run/simulate.hpp"
-#include "linalg/singular_values.hpp"
+#include "montecarlo/sample/sampler.hpp"
+#include "support/branches.hpp"
 
 #include <gtest/gtest.h>
 
@@ -326,7 +327,6 @@ TEST(Cuda, BatchShrinksWhereMemoryRunsOut) {
 }
 
 using Stacks = std::vector<std::vector<montecarlo::Layer>>;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// ln s by the CPU's linalg::GradedProduct.
 std::vector<double> graded_on_cpu(const Network& network, const std::vector<montecarlo::Layer>& layers,

@@ -1,22 +1,22 @@
 #include "montecarlo/run/histogram.hpp"
 
+#include "base/special_values.hpp"
 #include "random/stream.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <vector>
 
 namespace {
 
+using spectra::infinity;
 using spectra::montecarlo::Counts;
 using spectra::montecarlo::LinearHistogram;
 using spectra::montecarlo::LogHistogram;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 TEST(LogHistogram, CountsBetweenMultiplesOfTheWidth) {
     LogHistogram histogram(0);

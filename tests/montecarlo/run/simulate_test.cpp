@@ -1,11 +1,13 @@
 #include "montecarlo/run/simulate.hpp"
 
-#include "montecarlo/branches.hpp"
+#include "base/special_values.hpp"
 #include "montecarlo/run/histogram.hpp"
-#include "montecarlo/sample/rounding.hpp"
-#include "montecarlo/same_simulation.hpp"
-#include "montecarlo/sample/sampler.hpp"
 #include "montecarlo/run/statistics.hpp"
+#include "montecarlo/same_simulation.hpp"
+#include "montecarlo/sample/rounding.hpp"
+#include "montecarlo/sample/sampler.hpp"
+#include "support/branches.hpp"
+#include "support/epsilon.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>
@@ -34,9 +36,6 @@ using montecarlo::Keep;
 using montecarlo::Options;
 using montecarlo::simulate;
 using montecarlo::Simulation;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 Options options(int samples, int threads = 2) {
     Options out;

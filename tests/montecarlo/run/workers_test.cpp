@@ -1,12 +1,12 @@
 #include "montecarlo/run/workers.hpp"
 #include "linalg/graded.hpp"
 
-#include "montecarlo/branches.hpp"
+#include "linalg/singular_values.hpp"
 #include "montecarlo/rank_threads.hpp"
+#include "montecarlo/run/totals.hpp"
 #include "montecarlo/same_simulation.hpp"
 #include "montecarlo/sample/sampler.hpp"
-#include "linalg/singular_values.hpp"
-#include "montecarlo/run/totals.hpp"
+#include "support/branches.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>

@@ -1,14 +1,14 @@
 #include "montecarlo/sample/forward.hpp"
 
-#include "montecarlo/branches.hpp"
 #include "montecarlo/sample/sampler.hpp"
 #include "network/mean_field.hpp"
+#include "support/branches.hpp"
+#include "support/epsilon.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,7 +22,6 @@ using montecarlo::scaled_layers;
 using montecarlo::Slopes;
 using Kind = ActivationKind;
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr Kind every_kind[] = {Kind::linear,    Kind::relu, Kind::leaky_relu, Kind::tanh,
                                Kind::hard_tanh, Kind::erf,  Kind::gelu,       Kind::silu};
 

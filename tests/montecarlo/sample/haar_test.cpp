@@ -1,21 +1,20 @@
 #include "montecarlo/sample/haar.hpp"
 
-#include "montecarlo/branches.hpp"
+#include "support/branches.hpp"
+#include "support/epsilon.hpp"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/SVD>
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace {
 
 using namespace spectra;
 using montecarlo::BiInvariant;
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
+using tests::epsilon;
 
 random::Stream stream(int number) {
     return {1, random::Purpose::test, static_cast<std::uint32_t>(number)};

@@ -1,6 +1,7 @@
 #include "montecarlo/sample/layer.hpp"
 
-#include "montecarlo/branches.hpp"
+#include "support/branches.hpp"
+#include "support/epsilon.hpp"
 #include "support/expect_refused.hpp"
 #include "support/networks.hpp"
 
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace {
@@ -21,8 +21,6 @@ using montecarlo::Slopes;
 using montecarlo::spread;
 using montecarlo::with_mixers;
 using spectra::testing::expect_refused;
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 Network with_branch(Network network, Branch branch) {
     network.branch = std::move(branch);

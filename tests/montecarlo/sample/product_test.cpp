@@ -1,8 +1,9 @@
 #include "montecarlo/sample/product.hpp"
 
-#include "montecarlo/branches.hpp"
 #include "montecarlo/sample/sampler.hpp"
 #include "random/stream.hpp"
+#include "support/branches.hpp"
+#include "support/epsilon.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,6 @@ using montecarlo::Sampler;
 using montecarlo::scaled_layers;
 using montecarlo::Slopes;
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
 MatrixXd random_block(int rows, int columns, std::uint32_t sample) {

@@ -1,8 +1,8 @@
 #include "montecarlo/sample/quadrature.hpp"
 
-#include "montecarlo/branches.hpp"
-#include "montecarlo/sample/sampler.hpp"
 #include "linalg/singular_values.hpp"
+#include "montecarlo/sample/sampler.hpp"
+#include "support/branches.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 #include "montecarlo/sample/rounding.hpp"
 
-#include "montecarlo/branches.hpp"
-#include "montecarlo/sample/sampler.hpp"
 #include "linalg/singular_values.hpp"
+#include "montecarlo/sample/sampler.hpp"
 #include "montecarlo/wide_values.hpp"
+#include "support/branches.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>

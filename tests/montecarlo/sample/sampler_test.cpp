@@ -1,7 +1,8 @@
 #include "montecarlo/sample/sampler.hpp"
 
-#include "montecarlo/branches.hpp"
 #include "support/aligned_networks.hpp"
+#include "support/branches.hpp"
+#include "support/epsilon.hpp"
 #include "support/networks.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,6 @@
 #include <Eigen/SVD>
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace {
@@ -18,8 +18,6 @@ using namespace spectra;
 using namespace spectra::tests;
 using montecarlo::Sampler;
 using montecarlo::scaled_layers;
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 Eigen::MatrixXd sampled(const Network& network, std::uint64_t seed, std::uint32_t sample) {
     Sampler sampler(network.streams, network.width);

@@ -20,45 +20,47 @@ using torch::Tensor;
 constexpr int64_t channels = 16, streams = 4, width = channels / streams;
 
 /// A model's configuration that differs from its architecture's own in what is tested.
-struct Case {
+struct ConnectionCase {
     std::string name;
     ModelConfig config;
 };
 
-ModelConfig small(const std::string& architecture, const std::string& mixer = "") {
+ModelConfig small_connected(const std::string& architecture, const std::string& mixer = "") {
     auto config = matched_config(architecture, mixer);
     config.layers = 1;
     config.channels = channels;
     return config;
 }
 
-std::vector<Case> all_cases() {
-    std::vector<Case> cases;
+std::vector<ConnectionCase> connection_cases() {
+    std::vector<ConnectionCase> cases;
     const auto add = [&](const std::string& name, ModelConfig config) -> ModelConfig& {
-        return cases.emplace_back(Case{name, std::move(config)}).config;
+        return cases.emplace_back(ConnectionCase{name, std::move(config)}).config;
     };
     for (const auto* name : {"shc", "delta", "edelta-cayley", "post-ln", "mgt", "mgt-mhc", "mgt-ddl"})
-        add(name, small(name));
-    add("ddl with values", small("ddl")).value_injection = true;
-    auto& mgt = add("mgt, λ and ε, post-norm", small("mgt"));
+        add(name, small_connected(name));
+    add("ddl with values", small_connected("ddl")).value_injection = true;
+    auto& mgt = add("mgt, λ and ε, post-norm", small_connected("mgt"));
     mgt.beta_scale = 1.5;
     mgt.beta_offset = -0.2;
     mgt.post_norm = true;
-    add("mgt-mhc, pre-norm", small("mgt-mhc")).post_norm = false;
-    add("jpmhc, temperature", small("jpmhc")).mixer_options.temperature = 0.5;
-    auto& mhc = add("mhc, clamp and temperature", small("mhc")).mixer_options;
+    add("mgt-mhc, pre-norm", small_connected("mgt-mhc")).post_norm = false;
+    add("jpmhc, temperature", small_connected("jpmhc")).mixer_options.temperature = 0.5;
+    auto& mhc = add("mhc, clamp and temperature", small_connected("mhc")).mixer_options;
     mhc.sinkhorn_clamp = 1.5;
     mhc.temperature = 0.7;
-    add("six permutations", small("mhc-lite")).mixer_options.permutations = 6;
-    auto& optimal = add("four permutations of largest gap", small("mixer", "permutation")).mixer_options;
+    add("six permutations", small_connected("mhc-lite")).mixer_options.permutations = 6;
+    auto& optimal =
+        add("four permutations of largest gap", small_connected("mixer", "permutation")).mixer_options;
     optimal.permutations = 4;
     optimal.basis = MixerOptions::Basis::optimal;
-    add("edelta, entropy", small("edelta")).mixer_options.regulariser = MixerOptions::Regulariser::entropy;
+    add("edelta, entropy", small_connected("edelta")).mixer_options.regulariser =
+        MixerOptions::Regulariser::entropy;
     return cases;
 }
 
 /// The connection of the attention sublayer in double, every number of it away from its start.
-std::shared_ptr<Transformer> stirred(const ModelConfig& config) {
+std::shared_ptr<Transformer> stirred_connected(const ModelConfig& config) {
     torch::manual_seed(11);
     auto model = std::make_shared<Transformer>(config);
     const torch::NoGradGuard no_grad;
@@ -67,8 +69,8 @@ std::shared_ptr<Transformer> stirred(const ModelConfig& config) {
     return model;
 }
 
-std::shared_ptr<Transformer> stirred(const std::string& architecture) {
-    return stirred(small(architecture));
+std::shared_ptr<Transformer> stirred_connected(const std::string& architecture) {
+    return stirred_connected(small_connected(architecture));
 }
 
 /// A norm and a branch that need no parameters.
@@ -108,7 +110,7 @@ Tensor rms_normed(const Numbers& p, const Tensor& x) {
 
 // Equations (8) and (9) of the sHC paper for one token, entry by entry.
 TEST(ShcConnection, IsEquationEight) {
-    const auto model = stirred("shc");
+    const auto model = stirred_connected("shc");
     auto& connection = model->blocks()[0]->connection(0);
     const Numbers p(connection);
     const auto x = test_state();
@@ -145,7 +147,7 @@ TEST(ShcConnection, IsEquationEight) {
 // Appendix G: weights 0, skews' biases 0, Σ's 4, γ 1, τ .01. The count of a connection follows from (8): weights and
 // biases of pre, post and (n − 1)² numbers, a norm, two α, three τ and two γ.
 TEST(ShcConnection, StartsAndCountsAsPublished) {
-    Transformer model(small("shc"));
+    Transformer model(small_connected("shc"));
     auto& connection = model.blocks()[0]->connection(0);
     const Numbers p(connection);
     for (const auto* name : {"tau_u", "tau_v", "tau_s", "alpha_pre", "alpha_post"})
@@ -160,9 +162,9 @@ TEST(ShcConnection, StartsAndCountsAsPublished) {
 
 // x + β(v − kᵀx)k, then + F.
 TEST(DdlConnection, ErasesAndWrites) {
-    auto config = small("ddl");
+    auto config = small_connected("ddl");
     config.value_injection = true;
-    const auto model = stirred(config);
+    const auto model = stirred_connected(config);
     auto& connection = model->blocks()[0]->connection(0);
     const Numbers p(connection);
     const auto x = test_state(1);
@@ -180,7 +182,7 @@ TEST(DdlConnection, ErasesAndWrites) {
 
 // X + β k (vᵀ − kᵀX), v = F(pre · X), of 4×4 states.
 TEST(DeltaConnection, IsTheDeltaResidualBlock) {
-    const auto model = stirred("delta");
+    const auto model = stirred_connected("delta");
     auto& connection = model->blocks()[0]->connection(0);
     const Numbers p(connection);
     const auto x = test_state();
@@ -204,11 +206,11 @@ TEST(MgtConnection, IsTheBlockWithAnyOfItsParts) {
     for (const auto* architecture : {"gpt", "mgt-mhc", "mgt-ddl", "mgt"})
         for (const bool post_norm : {false, true}) {
             SCOPED_TRACE(architecture);
-            auto config = small(architecture);
+            auto config = small_connected(architecture);
             config.post_norm = post_norm;
             config.beta_scale = 1.7;
             config.beta_offset = 0.05;
-            const auto model = stirred(config);
+            const auto model = stirred_connected(config);
             auto& connection = model->blocks()[0]->connection(1);
             const Numbers p(connection);
             const std::string name = architecture;
@@ -233,7 +235,7 @@ TEST(MgtConnection, IsTheBlockWithAnyOfItsParts) {
 }
 
 TEST(EdeltaCayleyConnection, TurnsAndNeverReflects) {
-    const auto model = stirred("edelta-cayley");
+    const auto model = stirred_connected("edelta-cayley");
     auto& connection = model->blocks()[0]->connection(0);
     const Numbers p(connection);
     const auto x = test_state(1);
@@ -247,16 +249,16 @@ TEST(EdeltaCayleyConnection, TurnsAndNeverReflects) {
     EXPECT_NEAR(torch::det(m.matrix[0][0]).item<double>(), 1, 1e-13);
     EXPECT_FALSE(connection.forward(x, test_branch()).penalty.defined());
     // The hybrid has k (C → C/4 → n) and the gate besides.
-    const auto hybrid = parameter_count(Transformer(small("edelta")).blocks()[0]->connection(0));
+    const auto hybrid = parameter_count(Transformer(small_connected("edelta")).blocks()[0]->connection(0));
     EXPECT_EQ(hybrid - parameter_count(connection), channels * 4 + 4 + 4 * streams + streams + channels + 1);
     const auto core = core_parameter_count(Transformer(matched_config("edelta-cayley")));
     EXPECT_EQ(core, 1'787'688 - 12 * (128 * 32 + 32 + 32 * 4 + 4 + 128 + 1));
 }
 
 TEST(JpmhcConnection, DividesTheRoutesByTheTemperature) {
-    auto config = small("jpmhc");
+    auto config = small_connected("jpmhc");
     config.mixer_options.temperature = 0.25;
-    const auto model = stirred(config);
+    const auto model = stirred_connected(config);
     auto& connection = model->blocks()[0]->connection(0);
     const Numbers p(connection);
     const auto x = test_state(1);
@@ -271,9 +273,9 @@ TEST(JpmhcConnection, DividesTheRoutesByTheTemperature) {
 
 // Along random directions of all parameters at once.
 TEST(Connection, GradientsAreThoseOfDifferences) {
-    for (const auto& c : all_cases()) {
+    for (const auto& c : connection_cases()) {
         SCOPED_TRACE(c.name);
-        const auto model = stirred(c.config);
+        const auto model = stirred_connected(c.config);
         auto& connection = model->blocks()[0]->connection(0);
         std::vector<Tensor> parameters;
         for (const auto& item : connection.named_parameters()) parameters.push_back(item.value());
@@ -331,7 +333,7 @@ TEST(Connection, SurvivesACheckpoint) {
     tasks::TaskOptions few;
     few.samples = few.validation_samples = 2;
     const auto data = tasks::make_dataset("near-pi-single", few);
-    for (const auto& c : all_cases()) {
+    for (const auto& c : connection_cases()) {
         SCOPED_TRACE(c.name);
         torch::manual_seed(5);
         const auto learner = make_learner(data, c.config, 0.1);
@@ -375,8 +377,8 @@ TEST(Connection, OlderShcCheckpointsAreReadAsTheyWereWritten) {
     tasks::TaskOptions few;
     few.samples = few.validation_samples = 2;
     const auto data = tasks::make_dataset("near-pi-single", few);
-    const auto learner = make_learner(data, small("mixer", "spectral-sphere"), 0.1);
-    const auto again = trained_model(checkpoint_of(*learner, small("shc")), "old.ckpt");
+    const auto learner = make_learner(data, small_connected("mixer", "spectral-sphere"), 0.1);
+    const auto again = trained_model(checkpoint_of(*learner, small_connected("shc")), "old.ckpt");
     const auto x = torch::randn({1, 6, 64});
     EXPECT_TRUE(torch::equal(learner->transformer()->forward(x).prediction,
                              again.learner->transformer()->forward(x).prediction));
@@ -388,7 +390,7 @@ TEST(Connection, DescriptionsHaveNewOptionsOnlyWhereTheyAreUsed) {
         for (const auto* key : {"value_injection", "post_norm", "beta_scale", "beta_offset", "temperature",
                                 "sinkhorn_clamp", "permutations", "permutation_basis", "gate_regulariser"})
             EXPECT_FALSE(describe_model(matched_config(name)).contains(key)) << name << ' ' << key;
-    for (const auto& c : all_cases()) {
+    for (const auto& c : connection_cases()) {
         const auto there = describe_model(c.config);
         EXPECT_EQ(describe_model(described_model(there)), there) << c.name;
     }

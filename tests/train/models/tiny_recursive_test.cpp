@@ -12,7 +12,7 @@ namespace {
 
 using torch::Tensor;
 
-ModelConfig small(const std::string& mixer = "cayley") {
+ModelConfig small_recursive(const std::string& mixer = "cayley") {
     auto config = matched_config("trm", mixer);
     config.layers = 2;
     config.cycles = 2;
@@ -67,7 +67,7 @@ Tensor embedded(TinyRecursive& model, const Tensor& x) {
 }
 
 TEST(TinyRecursive, StepIsItsEquations) {
-    const auto model = made(small());
+    const auto model = made(small_recursive());
     const auto x = two_grids();
     const auto e = embedded(*model, x);
     Tensor y = parameter(*model, "answer_start").expand({2, 8, 16}),
@@ -92,7 +92,7 @@ TEST(TinyRecursive, StepIsItsEquations) {
 }
 
 TEST(TinyRecursive, EveryTokenSeesAll) {
-    const auto model = made(small());
+    const auto model = made(small_recursive());
     auto x = two_grids();
     const auto before = model->step(x, model->first_states(x)).logits;
     x[0][6] = 7;
@@ -121,8 +121,8 @@ TEST(TinyRecursive, GradientsAreThoseOfTheLastCycle) {
     const auto x = two_grids();
     for (const std::string mixer : {"cayley", "bistochastic", "grassmann", "permutation"}) {
         SCOPED_TRACE(mixer);
-        const auto three = made(small(mixer));
-        auto config = small(mixer);
+        const auto three = made(small_recursive(mixer));
+        auto config = small_recursive(mixer);
         config.answer_cycles = 1;
         const auto one = made(config);
         auto states = one->first_states(x);
@@ -143,7 +143,7 @@ TEST(TinyRecursive, GradientsAreThoseOfTheLastCycle) {
 TEST(TinyRecursive, GradientsAreThoseOfDifferences) {
     const auto x = two_grids();
     for (const std::string mixer : {"cayley", "bistochastic", "grassmann", "permutation"}) {
-        auto config = small(mixer);
+        auto config = small_recursive(mixer);
         config.answer_cycles = 1;
         config.layers = 1;
         config.mixer_options.sinkhorn_iterations = 0;  // to tolerance: its backward is that of the limit
@@ -197,13 +197,13 @@ TEST(TinyRecursive, HasThePublishedNumberOfParameters) {
 
 // The Jacobian of the latent recursion at one token, the others fixed, by autograd through the equations.
 TEST(TinyRecursive, IsMeasuredAsALatentRecursion) {
-    const auto model = made(small());
+    const auto model = made(small_recursive());
     const auto x = two_grids().narrow(0, 0, 1);
     const auto e = embedded(*model, x).detach();
     TinyRecursive::States states;
     {
         const torch::NoGradGuard no_grad;
-        auto config = small();
+        auto config = small_recursive();
         config.answer_cycles = 1;
         const auto one = made(config);
         states = one->first_states(x);

@@ -13,7 +13,7 @@ namespace {
 using torch::Tensor;
 
 /// Small enough for a test, every part of it there.
-ModelConfig small(const std::string& architecture) {
+ModelConfig small_transformer(const std::string& architecture) {
     torch::manual_seed(7);
     auto config = matched_config(architecture, architecture == "mixer" ? "orthogonal" : "");
     config.layers = 2;
@@ -80,7 +80,7 @@ TEST(Transformer, UnpublishedSizesAreOfTheSameOrder) {
 TEST(Transformer, EveryArchitecturePredictsAndEveryParameterLearns) {
     for (const auto& name : all_architectures()) {
         SCOPED_TRACE(name);
-        Transformer model(small(name));
+        Transformer model(small_transformer(name));
         stir(model);
         const auto x = torch::randn({3, 8, 5});
         const auto out = model.forward(x);
@@ -101,7 +101,7 @@ TEST(Transformer, EveryArchitecturePredictsAndEveryParameterLearns) {
 TEST(Transformer, LaterTokensChangeNothingEarlier) {
     for (const auto& name : all_architectures()) {
         SCOPED_TRACE(name);
-        auto config = small(name);
+        auto config = small_transformer(name);
         if (!config.causal) continue;
         Transformer model(config);
         stir(model);
@@ -118,7 +118,7 @@ TEST(Transformer, LaterTokensChangeNothingEarlier) {
 
 TEST(Transformer, PublishedPoolingShowsTheTargets) {
     for (const auto* name : {"ddl", "edelta", "edelta-stream"}) {
-        auto config = small(name);
+        auto config = small_transformer(name);
         config.pooling = Pooling::published;
         Transformer model(config);
         stir(model);
@@ -144,7 +144,7 @@ TEST(Transformer, AConnectionAppliesTheMatrixItShows) {
     for (const auto& name : all_architectures()) {
         if (name == "gpt" || name == "post-ln" || name == "mgt-mhc") continue;
         SCOPED_TRACE(name);
-        auto config = small(name);
+        auto config = small_transformer(name);
         config.post_norm = false;
         Transformer model(config);
         stir(model);
@@ -166,7 +166,7 @@ TEST(Transformer, AConnectionAppliesTheMatrixItShows) {
 // Stream i gets A x plus post_i F(Σ pre_j x_j): the linear part with an identity branch.
 TEST(Transformer, StreamsAreReadAndWrittenByPreAndPost) {
     for (const auto* name : {"jpmhc", "shc", "mhc-lite", "hc", "delta"}) {
-        Transformer model(small(name));
+        Transformer model(small_transformer(name));
         stir(model);
         const torch::NoGradGuard no_grad;
         const auto x = torch::randn({2, 7, 16});
@@ -190,7 +190,7 @@ TEST(Transformer, StreamsAreReadAndWrittenByPreAndPost) {
 }
 
 TEST(Transformer, JpmhcReadsRowsAndWritesColumns) {
-    Transformer model(small("jpmhc"));
+    Transformer model(small_transformer("jpmhc"));
     stir(model);
     const torch::NoGradGuard no_grad;
     const auto m = model.blocks()[0]->connection(0).mixing(torch::randn({2, 7, 16}));
@@ -220,7 +220,7 @@ TEST(Transformer, StartsWhereThePapersSay) {
 }
 
 TEST(Transformer, EdeltaProjectionsStartAtTheIdentityUnlessPublished) {
-    auto config = small("edelta");
+    auto config = small_transformer("edelta");
     const auto projection = [&](bool published) {
         config.published_start = published;
         const Transformer model(config);
@@ -232,7 +232,7 @@ TEST(Transformer, EdeltaProjectionsStartAtTheIdentityUnlessPublished) {
 
 TEST(Transformer, ParametersHaveTheNamesOfTheEdeltaSuite) {
     const auto has = [](const std::string& architecture, const std::string& name) {
-        const Transformer model(small(architecture));
+        const Transformer model(small_transformer(architecture));
         return model.named_parameters().contains(name);
     };
     EXPECT_TRUE(has("edelta", "core.transformer.h.1.geo_attn.u_net.0.weight"));
@@ -245,7 +245,7 @@ TEST(Transformer, ParametersHaveTheNamesOfTheEdeltaSuite) {
 }
 
 TEST(Transformer, RecursionAppliesTheSameBlocksAgain) {
-    auto config = small("recursive");
+    auto config = small_transformer("recursive");
     Transformer model(config);
     stir(model);
     const torch::NoGradGuard no_grad;
@@ -258,7 +258,7 @@ TEST(Transformer, RecursionAppliesTheSameBlocksAgain) {
 }
 
 TEST(Transformer, RotaryPositionsDependOnDistanceAlone) {
-    auto config = small("gpt");
+    auto config = small_transformer("gpt");
     config.rotary = true;
     Transformer model(config);
     stir(model);
@@ -280,7 +280,7 @@ TEST(Transformer, RotaryPositionsDependOnDistanceAlone) {
 TEST(Transformer, RecomputedGradientsAreTheSame) {
     for (const auto* name : {"gpt", "edelta", "jpmhc", "mhc"}) {
         SCOPED_TRACE(name);
-        auto config = small(name);
+        auto config = small_transformer(name);
         const auto gradients = [&](bool recomputed) {
             torch::manual_seed(11);
             config.checkpoint_blocks = recomputed;
@@ -299,7 +299,7 @@ TEST(Transformer, RecomputedGradientsAreTheSame) {
 }
 
 TEST(Transformer, AHundredAndTwentyBlocksTrain) {
-    auto config = small("mixer");
+    auto config = small_transformer("mixer");
     config.layers = 120;
     config.checkpoint_blocks = true;
     Transformer model(config);
@@ -310,7 +310,7 @@ TEST(Transformer, AHundredAndTwentyBlocksTrain) {
 }
 
 TEST(Transformer, TokensAreEmbeddedAndReadOutByOneTable) {
-    auto config = small("mhc");
+    auto config = small_transformer("mhc");
     config.tokens = true;
     config.dimension = 11;
     Transformer model(config);
@@ -323,7 +323,7 @@ TEST(Transformer, TokensAreEmbeddedAndReadOutByOneTable) {
 TEST(Transformer, StaticMappingsSeeNoInput) {
     for (const std::string architecture : {"mhc", "mhc-lite", "shc", "hc", "delta", "recursive", "mixer"}) {
         SCOPED_TRACE(architecture);
-        auto config = small(architecture);
+        auto config = small_transformer(architecture);
         const Transformer dynamic(config);
         config.static_mappings = true;
         Transformer model(config);
@@ -356,17 +356,17 @@ TEST(Transformer, StaticMappingsSeeNoInput) {
             EXPECT_GT(item.value().grad().abs().max().item<float>(), 0) << item.key();
         }
     }
-    auto config = small("jpmhc");
+    auto config = small_transformer("jpmhc");
     config.static_mappings = true;
     EXPECT_THROW(Transformer{config}, std::invalid_argument);
 }
 
 TEST(Transformer, RefusesWhatDoesNotFit) {
-    auto config = small("jpmhc");
+    auto config = small_transformer("jpmhc");
     config.channels = 18;
     EXPECT_THROW(Transformer{config}, std::invalid_argument);
     EXPECT_THROW(matched_config("resnet"), std::invalid_argument);
-    Transformer model(small("gpt"));
+    Transformer model(small_transformer("gpt"));
     EXPECT_THROW(model.forward(torch::zeros({1, 10, 5})), std::invalid_argument);
 }
 
@@ -377,7 +377,7 @@ TEST(Block, BranchOfOneTokenIsThatOfAllTokens) {
     for (const auto* const architecture : {"gpt", "hc", "recursive", "edelta"})
         for (const bool rotary : {false, true})
             for (const int64_t heads : {1, 2, 4}) {
-                auto config = small(architecture);
+                auto config = small_transformer(architecture);
                 config.channels = 48;  // rotary pairs of 12 or 48, 6 or 24, 3 or 12 numbers a head
                 config.rotary = rotary;
                 config.heads = heads;

@@ -14,12 +14,12 @@ namespace {
 
 using torch::Tensor;
 
-struct Result {
+struct AttentionResult {
     Tensor y, slope;
 };
 
 template <class F>
-Result with_gradient(const F& f, const Tensor& x, const Tensor& g) {
+AttentionResult with_gradient(const F& f, const Tensor& x, const Tensor& g) {
     auto a = x.detach().requires_grad_();
     const auto y = f(a);
     y.backward(g);
@@ -53,21 +53,21 @@ void expect_near(const Tensor& a, const Tensor& b, double tolerance) {
     EXPECT_LT(error, tolerance * b.abs().max().item<double>());
 }
 
-struct Case {
+struct AttentionCase {
     int64_t batch, tokens, heads, width;
     bool causal;
     double size = 1;     ///< of queries and keys: scores of size² √width
     int64_t offset = 0;  ///< numbers before x in its memory
 };
 
-std::string words(const Case& c) {
+std::string words(const AttentionCase& c) {
     return std::to_string(c.batch) + " x " + std::to_string(c.tokens) + " tokens, " +
            std::to_string(c.heads) + " heads of " + std::to_string(c.width) + (c.causal ? ", causal" : "") +
            ", size " + std::to_string(c.size) + ", behind " + std::to_string(c.offset);
 }
 
 /// As in a step, in float on the device, against plain loops in double.
-void expect_plain_loops(torch::Device device, const Case& c) {
+void expect_plain_loops(torch::Device device, const AttentionCase& c) {
     SCOPED_TRACE(words(c));
     torch::manual_seed(1);
     const auto channels = c.heads * c.width;

@@ -9,19 +9,19 @@ namespace {
 
 using torch::Tensor;
 
-struct Result {
+struct NormResult {
     Tensor y, x_slope, weight_slope;
 };
 
 template <class F>
-Result with_gradients(const F& f, const Tensor& x, const Tensor& weight, const Tensor& g) {
+NormResult with_gradients(const F& f, const Tensor& x, const Tensor& weight, const Tensor& g) {
     auto a = x.detach().requires_grad_(), w = weight.detach().requires_grad_();
     const auto y = f(a, w);
     y.backward(g);
     return {y.detach(), a.grad(), w.grad()};
 }
 
-void expect_near(const Tensor& a, const Tensor& b, double tolerance) {
+void expect_norm_near(const Tensor& a, const Tensor& b, double tolerance) {
     ASSERT_TRUE(a.defined());
     const auto error = (a.cpu().to(torch::kDouble) - b).abs().max().item<double>();
     EXPECT_LT(error, tolerance * b.abs().max().item<double>());
@@ -47,14 +47,14 @@ void expect_plain_formula(torch::Device device, int64_t rows, int64_t width, int
         return w * centred / torch::sqrt((centred * centred).mean(-1, true) + 1e-5);
     };
     const auto expected = with_gradients(plain_norm, x, weight, g);
-    Result found;
+    NormResult found;
     {
         const FastKernels fast(true);
         found = with_gradients(layer_norm, there(x), there(weight), there(g));
     }
-    expect_near(found.y, expected.y, 1e-5);
-    expect_near(found.x_slope, expected.x_slope, 1e-5);
-    expect_near(found.weight_slope, expected.weight_slope, 1e-5);
+    expect_norm_near(found.y, expected.y, 1e-5);
+    expect_norm_near(found.x_slope, expected.x_slope, 1e-5);
+    expect_norm_near(found.weight_slope, expected.weight_slope, 1e-5);
 }
 
 TEST(LayerNorm, IsItsFormula) {
