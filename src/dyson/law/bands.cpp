@@ -1,5 +1,6 @@
 #include "dyson/law/bands.hpp"
 
+#include "base/parallel.hpp"
 #include "base/special_values.hpp"
 
 #include <algorithm>
@@ -126,19 +127,36 @@ const Solution& Band::nearest(double x) const {
 
 // ---- finding them ----------------------------------------------------------------------------------
 
-BandFinder::BandFinder(Tracker& tracker, const SupportBounds& range, double tolerance)
+BandFinder::BandFinder(Tracker& tracker, const SupportBounds& range, double tolerance, int threads)
     : tracker_(tracker),
+      marchers_(2, tracker),
+      threads_(std::min(2, threads_or_all(threads))),
       range_(range),
       tolerance_(tolerance),
       steps_before_(tracker.newton_steps()),
+      passes_before_(tracker.passes()),
       seeds_(range.log_seeds) {
     std::erase_if(seeds_, [](double seed) { return !std::isfinite(seed); });
     std::sort(seeds_.begin(), seeds_.end());
     jumps_ = tracker_.equation().start(range_.log_upper).size() > 0;
 }
 
+long BandFinder::steps() const {
+    return tracker_.newton_steps() - steps_before_ + beside().newton_steps;
+}
+
+BandFinder::Work BandFinder::beside() const {
+    Work out;
+    for (const Tracker& tracker : marchers_) {
+        out.newton_steps += tracker.newton_steps();
+        out.passes += tracker.passes() - passes_before_;
+        out.descents += tracker.descents();
+    }
+    return out;
+}
+
 bool BandFinder::exhausted() const {
-    return tracker_.newton_steps() - steps_before_ > search_steps(tracker_.equation());
+    return steps() > search_steps(tracker_.equation());
 }
 
 double BandFinder::density(const Solution& s) const {
@@ -180,104 +198,170 @@ double BandFinder::tail_exponent(const std::vector<Solution>& points, double lim
     return below_seeds || own ? exponent : 0;
 }
 
-Edge BandFinder::march(std::vector<Solution>& points, int direction, double bound, Support& support,
-                       const Band* nearby) {
-    if (nearby != nullptr) bound = approach(points, direction, bound, *nearby);
-    const auto place = [&](std::size_t k) { return points[k].omega.log_scale; };
-    const auto ahead = [&](double x) { return direction * (x - points.back().omega.log_scale); };
-    // Towards a soft edge the density vanishes as a square root, towards a hard one (a hyper-connection's
-    // branch at its smallest singular values) it grows as an inverse square root: its square, or the inverse
-    // of that, is analytic there. The prediction uses the last points over which this falls; there is none
-    // unless it falls faster and faster.
-    const auto predict = [&]() -> std::optional<double> {
-        const std::size_t count = points.size();
-        if (count < 3) return {};
-        const bool hard = density(points[count - 1]) > density(points[count - 2]);
-        std::vector<double> x, y;
-        for (std::size_t k = count; k-- > 0 && x.size() < 5;) {
-            const double value = hard ? 1 / square(density(points[k])) : square(density(points[k]));
-            if (!y.empty() && !(value > y.back())) break;
-            x.push_back(place(k));
-            y.push_back(value);
-        }
-        if (x.size() < 3) return {};
-        const double last = std::log(y[1] / y[0]) / std::abs(x[1] - x[0]);
-        const double before = std::log(y[2] / y[1]) / std::abs(x[2] - x[1]);
-        if (!(last > 1.15 * before)) return {};
-        const double edge = value_at_zero(y, x);
-        const double reach = ahead(edge);
-        return reach > 0 && reach <= ahead(bound) ? std::optional(edge) : std::nullopt;
-    };
-    double h = points.size() > 1 ? std::abs(place(points.size() - 1) - place(points.size() - 2))
-                                 : range_.scan_step / 2;
-    if (nearby != nullptr) h /= 2;  // the edge is about as far as the last step led
-    const double start = place(points.size() - 1);
-    std::optional<double> previous;
-    int failures = 0, agreed = 0;
-    bool moved = false;  // since the last prediction
-    for (int k = 0; k < max_march && !exhausted(); ++k) {
-        const double near = points.back().omega.log_scale;
-        const std::optional<double> edge = predict();
-        const double resolution = 1 + std::abs(near);
-        if (moved) {
-            // For narrow bands it must be a share of their width.
-            const double close =
-                std::clamp(1e-8 * std::abs(near - start), 4e-16 * resolution, edge_tolerance * resolution);
-            const bool same = edge && previous && std::abs(*edge - *previous) < close;
-            agreed = same ? agreed + 1 : 0;
-            if (agreed >= 2) return {*edge, true};
-            previous = edge;
-        }
-        moved = false;
-        if (ahead(bound) < 1e-13 * resolution) return {edge.value_or(bound), true};
-        double step = std::min(h, 0.5 * ahead(bound));
-        if (edge) step = std::min(step, 0.85 * ahead(*edge));
-        const double x = near + direction * step;
-        if (x == near) return {edge.value_or(near), true};
+/// A search for an edge, step by step: what is known between one step and the next.
+class BandFinder::March {
+public:
+    March(BandFinder& finder, Tracker& tracker, std::vector<Solution>& points, int direction, double bound,
+          Support& support, const Band* nearby)
+        : finder_(finder),
+          tracker_(tracker),
+          points_(points),
+          direction_(direction),
+          bound_(bound),
+          support_(support),
+          last_newton_step_(tracker.newton_steps() + search_steps(tracker.equation()) - finder.steps()) {
+        if (nearby != nullptr) bound_ = finder.approach(tracker, points, direction, bound, *nearby);
+        const std::size_t last = points.size() - 1;
+        h_ = last > 0 ? std::abs(place(last) - place(last - 1)) : finder.range_.scan_step / 2;
+        if (nearby != nullptr) h_ /= 2;  // the edge is about as far as the last step led
+        start_ = place(last);
+    }
 
-        std::vector<const Solution*> last;
-        for (std::size_t i = points.size(); i-- > 0 && last.size() < 3;) {
-            if (!last.empty() && std::abs(place(i) - near) < 0.02 * step) continue;
-            last.push_back(&points[i]);
-            if (step > 2 * std::abs(place(i) - near) && last.size() == 2) break;
-        }
-        const auto variable = [&](double v) {
-            return edge ? std::sqrt(std::max(0.0, direction * (*edge - v))) : v;
-        };
-        const Unknowns guess = polynomial_guess(tracker_.equation(), last, x, variable);
-        Solution s = tracker_.try_from(x, 0, guess);
-        if (!s.ok() && s.floor > 0) {
-            const double exponent = hidden_exponent(points);
-            if (exponent > 0) return {near, false, density(points.back()) / exponent};
-        }
-        if (!s.ok() && ++failures % 4 == 0) s = tracker_.solve(x, 0);
-        if (s.state == State::certified) {
-            const double most = std::max(2.0, 0.3 * std::abs(x - start));
-            const int steps = s.steps - s.probes;
-            h = std::min(most, steps <= 3 ? 1.7 * step : steps >= 6 ? 0.6 * step : step);
-            points.push_back(std::move(s));
-            failures = 0;
-            moved = true;
-            if (direction < 0) {
-                const double exponent = tail_exponent(points, negligible_tail(points.back()));
-                if (exponent > 0) {
-                    support.tail_exponent = exponent;
-                    support.mass_below = density(points.back()) / exponent;
-                    return {x, false};
-                }
-            }
-            const double floor = points.back().floor;
-            double exponent = steady_exponent(points, std::clamp(1e7 * floor, 0.1, 10.0) * tolerance_);
-            if (exponent == 0 && floor > hidden_floor) exponent = hidden_exponent(points);
-            if (exponent > 0) return {x, false, density(points.back()) / exponent};
-        } else if (s.state == State::gap) {
-            bound = x;
-        } else {
-            h = step / 3;
-            if (failures > 40) return {near, false};
+    /// Until a second point is known.
+    void begin() {
+        while (points_.size() < 2 && !over()) step();
+    }
+    Edge finish() {
+        while (!over()) step();
+        return edge_.value_or(Edge{points_.back().omega.log_scale, false});
+    }
+
+private:
+    bool over() const { return edge_ || steps_ >= max_march || tracker_.newton_steps() > last_newton_step_; }
+    double place(std::size_t k) const { return points_[k].omega.log_scale; }
+    double ahead(double x) const { return direction_ * (x - points_.back().omega.log_scale); }
+
+    std::optional<double> predicted() const;
+    Solution next(double x, double step, std::optional<double> edge);
+    /// Where the march ends at its last point, if it does: in a tail.
+    std::optional<Edge> cut();
+    void step();
+
+    BandFinder& finder_;
+    Tracker& tracker_;
+    std::vector<Solution>& points_;
+    int direction_;
+    double bound_;
+    Support& support_;
+    long last_newton_step_;
+    double h_, start_;
+    int steps_ = 0, failures_ = 0, agreed_ = 0;
+    bool moved_ = false;  ///< since the last prediction
+    std::optional<double> previous_;
+    std::optional<Edge> edge_;
+};
+
+/// Towards a soft edge the density vanishes as a square root, towards a hard one (a hyper-connection's branch at its
+/// smallest singular values) it grows as an inverse square root: its square, or the inverse of that, is analytic there. The
+/// prediction uses the last points over which this falls; there is none unless it falls faster and faster.
+std::optional<double> BandFinder::March::predicted() const {
+    const auto density = [&](std::size_t k) { return finder_.density(points_[k]); };
+    const std::size_t count = points_.size();
+    if (count < 3) return {};
+    const bool hard = density(count - 1) > density(count - 2);
+    std::vector<double> x, y;
+    for (std::size_t k = count; k-- > 0 && x.size() < 5;) {
+        const double value = hard ? 1 / square(density(k)) : square(density(k));
+        if (!y.empty() && !(value > y.back())) break;
+        x.push_back(place(k));
+        y.push_back(value);
+    }
+    if (x.size() < 3) return {};
+    const double last = std::log(y[1] / y[0]) / std::abs(x[1] - x[0]);
+    const double before = std::log(y[2] / y[1]) / std::abs(x[2] - x[1]);
+    if (!(last > 1.15 * before)) return {};
+    const double edge = value_at_zero(y, x);
+    const double reach = ahead(edge);
+    return reach > 0 && reach <= ahead(bound_) ? std::optional(edge) : std::nullopt;
+}
+
+Solution BandFinder::March::next(double x, double step, std::optional<double> edge) {
+    const double near = points_.back().omega.log_scale;
+    std::vector<const Solution*> last;
+    for (std::size_t i = points_.size(); i-- > 0 && last.size() < 3;) {
+        if (!last.empty() && std::abs(place(i) - near) < 0.02 * step) continue;
+        last.push_back(&points_[i]);
+        if (step > 2 * std::abs(place(i) - near) && last.size() == 2) break;
+    }
+    const auto variable = [&](double v) {
+        return edge ? std::sqrt(std::max(0.0, direction_ * (*edge - v))) : v;
+    };
+    return tracker_.try_from(x, 0, polynomial_guess(tracker_.equation(), last, x, variable));
+}
+
+std::optional<Edge> BandFinder::March::cut() {
+    const Solution& last = points_.back();
+    if (direction_ < 0) {
+        const double exponent = finder_.tail_exponent(points_, finder_.negligible_tail(last));
+        if (exponent > 0) {
+            support_.tail_exponent = exponent;
+            support_.mass_below = finder_.density(last) / exponent;
+            return Edge{last.omega.log_scale, false};
         }
     }
-    return {points.back().omega.log_scale, false};
+    double exponent =
+        finder_.steady_exponent(points_, std::clamp(1e7 * last.floor, 0.1, 10.0) * finder_.tolerance_);
+    if (exponent == 0 && last.floor > hidden_floor) exponent = finder_.hidden_exponent(points_);
+    if (exponent > 0) return Edge{last.omega.log_scale, false, finder_.density(last) / exponent};
+    return {};
+}
+
+void BandFinder::March::step() {
+    ++steps_;
+    const double near = points_.back().omega.log_scale;
+    const std::optional<double> edge = predicted();
+    const double resolution = 1 + std::abs(near);
+    if (moved_) {
+        // For narrow bands it must be a share of their width.
+        const double close =
+            std::clamp(1e-8 * std::abs(near - start_), 4e-16 * resolution, edge_tolerance * resolution);
+        const bool same = edge && previous_ && std::abs(*edge - *previous_) < close;
+        agreed_ = same ? agreed_ + 1 : 0;
+        if (agreed_ >= 2) {
+            edge_ = {*edge, true};
+            return;
+        }
+        previous_ = edge;
+    }
+    moved_ = false;
+    if (ahead(bound_) < 1e-13 * resolution) {
+        edge_ = {edge.value_or(bound_), true};
+        return;
+    }
+    double step = std::min(h_, 0.5 * ahead(bound_));
+    if (edge) step = std::min(step, 0.85 * ahead(*edge));
+    const double x = near + direction_ * step;
+    if (x == near) {
+        edge_ = {edge.value_or(near), true};
+        return;
+    }
+    Solution s = next(x, step, edge);
+    if (!s.ok() && s.floor > 0) {
+        const double exponent = finder_.hidden_exponent(points_);
+        if (exponent > 0) {
+            edge_ = {near, false, finder_.density(points_.back()) / exponent};
+            return;
+        }
+    }
+    if (!s.ok() && ++failures_ % 4 == 0) s = tracker_.solve(x, 0);
+    if (s.state == State::certified) {
+        const double most = std::max(2.0, 0.3 * std::abs(x - start_));
+        const int steps = s.steps - s.probes;
+        h_ = std::min(most, steps <= 3 ? 1.7 * step : steps >= 6 ? 0.6 * step : step);
+        points_.push_back(std::move(s));
+        failures_ = 0;
+        moved_ = true;
+        edge_ = cut();
+    } else if (s.state == State::gap) {
+        bound_ = x;
+    } else {
+        h_ = step / 3;
+        if (failures_ > 40) edge_ = {near, false};
+    }
+}
+
+Edge BandFinder::march(std::vector<Solution>& points, int direction, double bound, Support& support) {
+    return March(*this, tracker_, points, direction, bound, support, nullptr).finish();
 }
 
 Solution BandFinder::inside_near(double seed, double above) {
@@ -310,9 +394,10 @@ Solution BandFinder::inside_near(double seed, double above, const Band& nearby) 
     return inside_near(seed, above);
 }
 
-double BandFinder::approach(std::vector<Solution>& points, int direction, double bound, const Band& nearby) {
+double BandFinder::approach(Tracker& tracker, std::vector<Solution>& points, int direction, double bound,
+                            const Band& nearby) const {
     const Edge& edge = direction > 0 ? nearby.upper : nearby.lower;
-    const auto known_at = [&](double x) { return nearby.guess(tracker_.equation(), nearby.theta(x)); };
+    const auto known_at = [&](double x) { return nearby.guess(tracker.equation(), nearby.theta(x)); };
     for (int k = 0; k < max_approach; ++k) {
         const double near = points.back().omega.log_scale, x = std::midpoint(near, edge.log_s);
         if (near <= nearby.lower.log_s || near >= nearby.upper.log_s || direction * (bound - x) <= 0)
@@ -321,7 +406,7 @@ double BandFinder::approach(std::vector<Solution>& points, int direction, double
         const Unknowns there = known_at(x), here = known_at(near);
         const double weights[3] = {1, 1, -1};
         Solution s =
-            tracker_.try_from(x, 0, tracker_.equation().mix({&there, &points.back().m, &here}, weights));
+            tracker.try_from(x, 0, tracker.equation().mix({&there, &points.back().m, &here}, weights));
         if (s.state == State::gap) return x;
         if (!s.ok()) return bound;
         points.push_back(std::move(s));
@@ -337,10 +422,17 @@ Band BandFinder::band_around(const Solution& first, double below, double above, 
                              const Band* nearby) {
     Band band;
     std::vector<Solution> up{first}, down{first};
-    band.upper = march(up, +1, above, support, nearby);
+    March upwards(*this, marchers_.front(), up, +1, above, support, nearby);
+    upwards.begin();
     if (up.size() > 1) down.insert(down.begin(), up[1]);
     const std::size_t shared = down.size();
-    band.lower = march(down, -1, below, support, nearby);
+    March downwards(*this, marchers_.back(), down, -1, below, support, nearby);
+    parallel_for(2, threads_, [&](std::size_t k) {
+        if (k == 0)
+            band.upper = upwards.finish();
+        else
+            band.lower = downwards.finish();
+    });
     for (std::size_t i = down.size(); i-- > shared;) band.known.push_back(std::move(down[i]));
     for (Solution& s : up) band.known.push_back(std::move(s));
     return band;

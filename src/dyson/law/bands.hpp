@@ -49,8 +49,9 @@ struct Support {
 /// Finds the bands of the support at real ω.
 class BandFinder {
 public:
-    /// `tolerance`: of the mass; a tail is cut when a tenth of the tolerance is left.
-    BandFinder(Tracker& tracker, const SupportBounds& range, double tolerance);
+    /// `tolerance`: of the mass; a tail is cut when a tenth of the tolerance is left. `threads`: two are of use, 0 for all;
+    /// the result does not depend on it.
+    BandFinder(Tracker& tracker, const SupportBounds& range, double tolerance, int threads = 1);
 
     /// From every noiseless singular value outwards, inside the support, to the ends of its band: no point of
     /// a gap is solved. Bands without a noiseless singular value are not found; the mass reveals this.
@@ -73,7 +74,19 @@ public:
     /// Whether the search was given up because it used too many Newton steps.
     bool exhausted() const;
 
+    struct Work {
+        long newton_steps = 0;
+        double passes = 0;
+        int descents = 0;
+    };
+    /// Done by trackers of its own, beside that of the given one.
+    Work beside() const;
+
 private:
+    class March;
+
+    /// Newton steps of the whole search so far.
+    long steps() const;
     double density(const Solution& s) const;
     /// The solution at the seed or, if that lies in a gap, at a point of the support next to it, if there is
     /// one.
@@ -82,8 +95,9 @@ private:
     Solution inside_near(double seed, double above, const Band& nearby);
     /// Follows `nearby` towards its end from the last of `points`, by halves, and appends what is certified. Returns a
     /// position at or beyond the edge: one in a gap, if it came there, or `bound`.
-    double approach(std::vector<Solution>& points, int direction, double bound, const Band& nearby);
-    /// The band of a solution, from `below` up to `above` at most.
+    double approach(Tracker& tracker, std::vector<Solution>& points, int direction, double bound,
+                    const Band& nearby) const;
+    /// The band of a solution, from `below` up to `above` at most; its two edges at the same time.
     Band band_around(const Solution& first, double below, double above, Support& support, const Band* nearby);
     /// A point of the support between two positions, if counts differ there and lead to one.
     Solution counted_between(double lower, double upper, const MassAbove& mass_above);
@@ -112,15 +126,17 @@ private:
     /// Follows the support from points inside it (in the order of the march) upwards (+1) or downwards (−1)
     /// to its edge, or to a cut: where the density falls as a power and less than a tenth of the
     /// tolerance is left (ten times the tolerance if rounding matters, more if it is about to hide the
-    /// points). `bound`: a position at or beyond the edge. New points are appended. `nearby`: a band with soft edges that
-    /// lies there in a network that differs little, and leads towards the edge, or null.
-    Edge march(std::vector<Solution>& points, int direction, double bound, Support& support,
-               const Band* nearby = nullptr);
+    /// points). `bound`: a position at or beyond the edge. New points are appended. Where a band with soft edges is known
+    /// that lies there in a network that differs little, it leads towards the edge (band_around).
+    Edge march(std::vector<Solution>& points, int direction, double bound, Support& support);
 
     Tracker& tracker_;
+    std::vector<Tracker> marchers_;  ///< upwards and downwards
+    int threads_;
     const SupportBounds& range_;
     double tolerance_;
     long steps_before_;
+    double passes_before_;
     std::vector<double> seeds_;   ///< increasing
     bool jumps_ = false;          ///< the equation can be entered at any scale
     std::vector<Solution> scan_;  ///< by decreasing x

@@ -42,7 +42,7 @@ public:
           atoms_(atoms),
           options_(options),
           tracker_(tracker),
-          finder_(tracker_, range_, options.tolerance) {
+          finder_(tracker_, range_, options.tolerance, options.threads) {
         std::sort(atoms_.begin(), atoms_.end(),
                   [](const auto& a, const auto& b) { return a.log_place < b.log_place; });
     }
@@ -78,9 +78,10 @@ public:
             if (best.nodes.empty() || badness(law) < badness(best)) best = std::move(law);
         }
         judge(best);
-        best.newton_steps = newton_steps_ + tracker_.newton_steps();
-        best.passes = passes_ + tracker_.passes();
-        best.descents = descents_ + tracker_.descents();
+        const BandFinder::Work beside = finder_.beside();
+        best.newton_steps = newton_steps_ + tracker_.newton_steps() + beside.newton_steps;
+        best.passes = passes_ + tracker_.passes() + beside.passes;
+        best.descents = descents_ + tracker_.descents() + beside.descents;
         return best;
     }
 
