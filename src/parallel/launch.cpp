@@ -2,6 +2,9 @@
 
 #include "base/module.hpp"
 
+#include <omp.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -46,6 +49,11 @@ std::string tasks(int count) {
 }
 
 }  // namespace
+
+int threads_of(const Ranks& ranks) {
+    const auto cores = static_cast<int>(std::clamp(sysconf(_SC_NPROCESSORS_ONLN), 1L, 1'000'000L));
+    return std::clamp(omp_get_max_threads(), 1, std::max(1, cores / std::max(1, ranks.local_size())));
+}
 
 Launch launch() {
     // It may itself have been started by one of the others.

@@ -32,6 +32,10 @@ public:
     virtual std::optional<Message> receive() = 0;
 };
 
+/// Threads for one rank where the user asks for no number: a launcher may have bound it to cores of its own, or let it share
+/// all cores with the other ranks of this machine.
+int threads_of(const Ranks& ranks);
+
 /// The function that the module exports. Returns null if there are no ranks; why_not then gives the reason in
 /// one line.
 using OpenRanks = Ranks* (*)(std::string& why_not);

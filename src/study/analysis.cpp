@@ -1,6 +1,5 @@
 #include "study/analysis.hpp"
 
-#include "study/version.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "dyson/ask/mixer_average.hpp"
@@ -9,13 +8,14 @@
 #include "montecarlo/run/cost.hpp"
 #include "montecarlo/run/simulate.hpp"
 #include "parallel/launch.hpp"
+#include "parallel/rank_team.hpp"
 #include "report/density_figure.hpp"
 #include "report/result_file.hpp"
 #include "report/simulation_group.hpp"
 #include "study/draw.hpp"
-#include "study/green_over_ranks.hpp"
 #include "study/memory.hpp"
 #include "study/output_files.hpp"
+#include "study/version.hpp"
 
 #include <fmt/format.h>
 
@@ -25,6 +25,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 
 namespace spectra::study {
@@ -179,23 +180,43 @@ bool nothing_in(const report::Report& report) {
     return report.theories.empty() && !report.simulation && !report.green;
 }
 
-void compute(const Request& request, const Analysis& analysis, Observer& observer, report::Report& report) {
+/// Of another process: its progress is not shown, but it can be stopped.
+class Unseen final : public Observer {
+public:
+    explicit Unseen(const Observer& observer) : stop_(observer.stop()) {}
+    const std::atomic<bool>& stop() const override { return stop_; }
+
+private:
+    const std::atomic<bool>& stop_;
+};
+
+/// The theories, on every process of a run. What the others find is for the first one.
+void solve_theories(const Request& request, const Analysis& analysis, Observer& observer,
+                    report::Report& report) {
+    auto* const ranks = analysis.simulation.ranks;
+    std::optional<parallel::RankTeam> team;
     auto theory = theory_options(request);
+    if (ranks != nullptr) {
+        theory.team = &team.emplace(*ranks, observer.stop());
+        if (request.threads <= 0) theory.threads = parallel::threads_of(*ranks);
+    }
     theory.on_step = step_counter(observer);
     if (!request.omega.empty()) {
         observer.stage("evaluating g");
-        auto* const ranks = analysis.simulation.ranks;
-        report.green = ranks != nullptr ? gather_green(*ranks, report.network, request.omega, theory)
-                                        : dyson::green(report.network, request.omega, theory);
+        report.green = dyson::green(report.network, request.omega, theory);
     }
-    // What an earlier run simulated is kept where this one is stopped before it gets there.
-    if (analysis.done && request.samples > 0) report.simulation = analysis.done;
     for (const auto method : analysis.methods) {
-        if (observer.stopped()) return;
+        throw_if_stopped(observer);
         observer.stage(solving(method));
         theory.on_step = step_counter(observer);
         report.theories.push_back(dyson::solve(report.network, method, theory));
     }
+}
+
+void compute(const Request& request, const Analysis& analysis, Observer& observer, report::Report& report) {
+    // What an earlier run simulated is kept where this one is stopped before it gets there.
+    if (analysis.done && request.samples > 0) report.simulation = analysis.done;
+    solve_theories(request, analysis, observer, report);
     if (request.samples == 0 || observer.stopped()) return;
     if (analysis.long_simulation) note_theory(report, observer);
     observer.stage(simulating);
@@ -318,9 +339,14 @@ std::optional<report::Report> analyse(const Request& request, const Invocation& 
     analysis.simulation.stop = &observer.stop();
     if (ranks && ranks->rank() > 0) {
         // The first rank does all the rest.
-        if (!request.omega.empty())
-            send_green(*ranks, analysis.described.network, request.omega, theory_options(request));
-        if (request.samples > 0) montecarlo::simulate(analysis.described.network, analysis.simulation);
+        report::Report share;
+        share.network = analysis.described.network;
+        Unseen unseen(observer);
+        try {
+            solve_theories(request, analysis, unseen, share);
+            if (request.samples > 0) montecarlo::simulate(share.network, analysis.simulation);
+        } catch (const Stopped&) {  // as the first rank is, or has told
+        }
         return std::nullopt;
     }
     const auto& described = analysis.described;

@@ -15,8 +15,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -191,11 +189,7 @@ public:
         if (!ranks_) return;
         for (auto& point : points_) point.request.gpu = ranks_->local_rank();
         if (request.each.threads > 0) return;
-        // A launcher may have bound this rank to its own cores, or let it share all cores with other ranks.
-        const auto cores = static_cast<int>(std::clamp(sysconf(_SC_NPROCESSORS_ONLN), 1L, 1'000'000L));
-        const int threads =
-            std::clamp(omp_get_max_threads(), 1, std::max(1, cores / std::max(1, ranks_->local_size())));
-        for (auto& point : points_) point.request.threads = threads;
+        for (auto& point : points_) point.request.threads = parallel::threads_of(*ranks_);
     }
 
     SweepOutcome run() {

@@ -49,6 +49,24 @@ TEST_F(Launched, PointsAreSplitOverRanks) {
     }
 }
 
+TEST_F(Launched, PointsOfALawAreSplitOverRanks) {
+    const Words words{"--mixer", "bistochastic", "--depth", "8",   "--theory", "ov,scalar", "--samples",
+                      "0",       "--json",       "--plot",  "none"};
+    const auto theories = [&](int ranks) {
+        const auto result = run(ranks, words);
+        EXPECT_EQ(result.status, 0) << result.err;
+        auto out = json::parse(result.out);
+        for (auto& theory : out["theory"]) {
+            theory.erase("seconds");
+            theory.erase("passes");  // other work than passes is counted by its time
+        }
+        return json{out["theory"], out["metrics"]};
+    };
+    const auto one = theories(1);
+    ASSERT_FALSE(one[0].empty());
+    for (const int ranks : {2, 3}) EXPECT_EQ(theories(ranks), one) << ranks;
+}
+
 // A training that torchrun has started may call the program for something else.
 TEST(LaunchedByTorchrun, IsAloneUnlessItTrains) {
     const testing::TemporaryFolder folder;

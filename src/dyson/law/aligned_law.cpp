@@ -1,6 +1,7 @@
 #include "dyson/law/aligned_law.hpp"
 
 #include "base/parallel.hpp"
+#include "base/team.hpp"
 #include "dyson/exact/moments.hpp"
 #include "dyson/law/contour.hpp"
 #include "dyson/law/potential.hpp"
@@ -159,12 +160,35 @@ Unknowns foreseen(const Equation& equation, const Job& job, const std::vector<Pl
     return equation.mix(values, weights.data());
 }
 
+void put(ByteWriter& writer, const Place& place) {
+    writer.put(place.s);
+    writer.put(place.mass);
+    writer.put(place.density);
+    writer.put(place.scaled_green);
+    writer.put(place.certified);
+    writer.put(place.whole);
+    put(writer, place.solution);
+}
+
+Place get_place(ByteReader& reader) {
+    Place place;
+    place.s = reader.get<double>();
+    place.mass = reader.get<double>();
+    place.density = reader.get<double>();
+    place.scaled_green = reader.get<Complex>();
+    place.certified = reader.get<bool>();
+    place.whole = reader.get<bool>();
+    place.solution = get_solution(reader);
+    return place;
+}
+
 class Counter {
 public:
-    Counter(const Network& network, const Tracker& tracker, int threads)
+    Counter(const Network& network, const Tracker& tracker, const AlignedOptions& options)
         : size_(std::holds_alternative<AlignedBranch>(network.branch) ? network.size() : 0),
           reader_(network),
-          trackers_(static_cast<std::size_t>(threads_or_all(threads)), tracker) {}
+          team_(options.team),
+          trackers_(static_cast<std::size_t>(threads_or_all(options.threads)), tracker) {}
 
     /// At the positions of one row, each from the one before; the first from `guess`, if there is one.
     std::vector<Place> row(Tracker& tracker, const std::vector<double>& positions, const Unknowns* guess) const {
@@ -185,7 +209,7 @@ public:
 
     /// In parallel.
     void run(std::vector<Job>& jobs, const std::vector<Place>& places) {
-        parallel_for(jobs.size(), trackers_, [&](Tracker& mine, std::size_t k) {
+        const auto solve = [&](Tracker& mine, std::size_t k) {
             Job& job = jobs[k];
             if (job.circle) {
                 job.band =
@@ -194,26 +218,57 @@ public:
             }
             const Unknowns guess = foreseen(mine.equation(), job, places);
             job.found = row(mine, {job.s}, &guess).front();
-        });
+        };
+        const auto send = [&](ByteWriter& writer, std::size_t k) {
+            writer.put(jobs[k].band);
+            put(writer, jobs[k].found);
+        };
+        const auto receive = [&](ByteReader& reader, std::size_t k) {
+            jobs[k].band = reader.get<Inside>();
+            jobs[k].found = get_place(reader);
+        };
+        parallel_for(team_, jobs.size(), trackers_, solve, send, receive);
     }
 
     /// Rows of positions, in parallel.
     std::vector<std::vector<Place>> rows(const std::vector<std::vector<double>>& positions,
                                          const std::vector<const Unknowns*>& guesses) {
         std::vector<std::vector<Place>> found(positions.size());
-        parallel_for(positions.size(), trackers_,
-                     [&](Tracker& mine, std::size_t k) { found[k] = row(mine, positions[k], guesses[k]); });
+        const auto solve = [&](Tracker& mine, std::size_t k) {
+            found[k] = row(mine, positions[k], guesses[k]);
+        };
+        const auto send = [&](ByteWriter& writer, std::size_t k) {
+            writer.put(found[k].size());
+            for (const Place& place : found[k]) put(writer, place);
+        };
+        const auto receive = [&](ByteReader& reader, std::size_t k) {
+            for (auto left = reader.get<std::size_t>(); left > 0; --left)
+                found[k].push_back(get_place(reader));
+        };
+        parallel_for(team_, positions.size(), trackers_, solve, send, receive);
         return found;
     }
 
-    long newton_steps() const {
-        long sum = 0;
-        for (const Tracker& tracker : trackers_) sum += tracker.newton_steps();
-        return sum;
-    }
-    int descents() const {
-        int sum = 0;
-        for (const Tracker& tracker : trackers_) sum += tracker.descents();
+    struct Work {
+        long newton_steps = 0;
+        int descents = 0;
+    };
+    /// Of the whole team on its first process.
+    Work work() const {
+        Work sum;
+        const auto add = [&](long newton_steps, int descents) {
+            sum.newton_steps += newton_steps;
+            sum.descents += descents;
+        };
+        for (const Tracker& tracker : trackers_) add(tracker.newton_steps(), tracker.descents());
+        if (team_ == nullptr) return sum;
+        ByteWriter own;
+        own.put(sum);
+        sum = {};
+        for (const auto& part : team_->gather(own.take())) {
+            const auto others = ByteReader(part).get<Work>();
+            add(others.newton_steps, others.descents);
+        }
         return sum;
     }
 
@@ -244,6 +299,7 @@ private:
 
     double size_;  ///< N, if the law is that of this very width; 0: a limit
     PotentialReader reader_;
+    Team* team_;
     std::vector<Tracker> trackers_;
 };
 
@@ -492,7 +548,7 @@ AlignedLaw solve_aligned(const Network& network, std::unique_ptr<Equation> equat
     std::vector<double> heads;
     for (const auto& row : rows) heads.push_back(std::log(row.front()));
     const Tracker tracker(std::move(equation), log_upper, heads);
-    Counter counter(network, tracker, options.threads);
+    Counter counter(network, tracker, options);
     std::vector<Place> first;
     for (auto& row : counter.rows(rows, std::vector<const Unknowns*>(rows.size(), nullptr)))
         for (Place& place : row) first.push_back(std::move(place));
@@ -500,8 +556,9 @@ AlignedLaw solve_aligned(const Network& network, std::unique_ptr<Equation> equat
     search.run(std::move(first));
 
     AlignedLaw out;
-    out.newton_steps = tracker.newton_steps() + counter.newton_steps();
-    out.descents = counter.descents();
+    const auto work = counter.work();
+    out.newton_steps = tracker.newton_steps() + work.newton_steps;
+    out.descents = work.descents;
     std::vector<Place> places = search.places();
     std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.s < b.s; });
     const auto lost = std::count_if(places.begin(), places.end(), [](const Place& place) { return !place.certified; });

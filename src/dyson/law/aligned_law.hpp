@@ -10,6 +10,10 @@
 #include <memory>
 #include <vector>
 
+namespace spectra {
+class Team;
+}  // namespace spectra
+
 namespace spectra::dyson {
 
 /// The law of a network with aligned branches. Its outliers are bands of mass 1/N, and there may be as many as there
@@ -31,6 +35,7 @@ struct AlignedLaw : Certificate {
 struct AlignedOptions {
     double tolerance = 1e-3;  ///< of W1, relative to the root mean square
     int threads = 0;          ///< 0: all; the result does not depend on it
+    Team* team = nullptr;     ///< processes that share the places
     bool circles = true;  ///< false: narrow bands are located by halving alone, the plain way, and not listed
 };
 

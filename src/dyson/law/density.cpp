@@ -2,6 +2,7 @@
 
 #include "base/parallel.hpp"
 #include "base/special_values.hpp"
+#include "base/team.hpp"
 #include "dyson/law/bands.hpp"
 #include "dyson/law/panel.hpp"
 
@@ -29,10 +30,30 @@ struct Panel {
     double error = 0;
     double noise = 0;  ///< error of the integral from the accuracy of the nodes
     double parent_error = infinity;
+    int owner = 0;  ///< the process of a team that solves it
+    BandFinder::Work work = {};
 
     double half() const { return (theta1 - theta0) / 2; }
     double theta(double t) const { return theta0 + half() * (1 + t); }
 };
+
+/// What was found in a panel, between the processes of a team.
+void put(ByteWriter& writer, const Panel& p, bool with_unknowns) {
+    for (const Solution& s : p.nodes) put(writer, s, with_unknowns);
+    writer.put(p.integrand);
+    writer.put(p.error);
+    writer.put(p.noise);
+    writer.put(p.work);
+}
+
+void get(ByteReader& reader, Panel& p) {
+    p.nodes.clear();
+    for (std::size_t i = 0; i < panel::nodes; ++i) p.nodes.push_back(get_solution(reader));
+    p.integrand = reader.get<decltype(p.integrand)>();
+    p.error = reader.get<double>();
+    p.noise = reader.get<double>();
+    p.work = reader.get<BandFinder::Work>();
+}
 
 class Solver {
 public:
@@ -136,6 +157,9 @@ private:
                 p.band = b;
                 p.theta0 = bands[b].theta_end() * k / count;
                 p.theta1 = bands[b].theta_end() * (k + 1) / count;
+                if (options_.team != nullptr)
+                    p.owner =
+                        static_cast<int>(panels.size() % static_cast<std::size_t>(options_.team->size()));
                 for (std::size_t i = 0; i < panel::nodes; ++i)
                     p.guesses.push_back(bands[b].guess(tracker_.equation(), p.theta(panel::rule().place[i])));
                 panels.push_back(std::move(p));
@@ -159,6 +183,8 @@ private:
     void solve_panel(Tracker& tracker, const Band& band, Panel& p, long most_steps) const {
         p.nodes.clear();
         const long steps_before = tracker.newton_steps();
+        const double passes_before = tracker.passes();
+        const int descents_before = tracker.descents();
         for (std::size_t i = 0; i < panel::nodes; ++i) {
             const double theta = p.theta(panel::rule().place[i]);
             if (tracker.newton_steps() - steps_before > most_steps) {  // lost: stay bounded
@@ -178,6 +204,8 @@ private:
             largest = std::max(largest, std::abs(p.integrand[i]));
         }
         p.noise = floor * largest * p.half();
+        p.work = {tracker.newton_steps() - steps_before, tracker.passes() - passes_before,
+                  tracker.descents() - descents_before};
     }
 
     /// All panels of one generation, in parallel. Each depends only on its own guesses.
@@ -185,14 +213,44 @@ private:
         const long most_steps = panel_steps(panels.size());
         const int threads = std::clamp(static_cast<int>(panels.size()), 1, threads_or_all(options_.threads));
         std::vector<Tracker> trackers(static_cast<std::size_t>(threads), tracker_);
-        const double passes_before = tracker_.passes();
-        parallel_for(panels.size(), trackers, [&](Tracker& tracker, std::size_t k) {
-            solve_panel(tracker, bands[panels[k].band], panels[k], most_steps);
+        std::vector<Panel*> own;
+        for (Panel& p : panels)
+            if (is_own(p)) own.push_back(&p);
+        parallel_for(own.size(), trackers, [&](Tracker& tracker, std::size_t k) {
+            solve_panel(tracker, bands[own[k]->band], *own[k], most_steps);
         });
-        for (const auto& tracker : trackers) {
-            newton_steps_ += tracker.newton_steps();
-            passes_ += tracker.passes() - passes_before;
-            descents_ += tracker.descents();
+        if (options_.team != nullptr) share(panels);
+        for (const Panel& p : panels) {
+            newton_steps_ += p.work.newton_steps;
+            passes_ += p.work.passes;
+            descents_ += p.work.descents;
+        }
+    }
+
+    bool is_own(const Panel& p) const { return options_.team == nullptr || p.owner == options_.team->rank(); }
+
+    /// The first process of the team gets all of every panel, the others everything but the unknowns: those of 10,000
+    /// layers are megabytes a node, and only the panel's owner goes on from them.
+    void share(std::vector<Panel>& panels) const {
+        Team& team = *options_.team;
+        ByteWriter own;
+        for (const Panel& p : panels)
+            if (is_own(p)) put(own, p, true);
+        const auto parts = team.gather(own.take());
+        ByteWriter all;
+        if (team.is_first()) {
+            std::vector<ByteReader> readers(parts.begin(), parts.end());
+            for (Panel& p : panels) {
+                if (!is_own(p)) get(readers[static_cast<std::size_t>(p.owner)], p);
+                put(all, p, false);
+            }
+        }
+        const auto bytes = team.spread(all.take());
+        if (team.is_first()) return;
+        ByteReader reader(bytes);
+        for (Panel& p : panels) {
+            Panel read;
+            get(reader, is_own(p) ? read : p);
         }
     }
 
@@ -201,10 +259,12 @@ private:
         for (std::size_t c = 0; c < 2; ++c) {
             Panel& child = children[c];
             child.band = parent.band;
+            child.owner = parent.owner;
             child.parent_error = parent.error;
             const double middle = (parent.theta0 + parent.theta1) / 2;
             child.theta0 = c == 0 ? parent.theta0 : middle;
             child.theta1 = c == 0 ? middle : parent.theta1;
+            if (!is_own(parent)) continue;
             std::vector<const Unknowns*> values;
             for (const Solution& s : parent.nodes) values.push_back(&s.m);
             for (std::size_t i = 0; i < panel::nodes; ++i) {

@@ -11,6 +11,10 @@
 #include <string>
 #include <vector>
 
+namespace spectra {
+class Team;
+}  // namespace spectra
+
 namespace spectra::dyson {
 
 struct DensityOptions {
@@ -19,12 +23,15 @@ struct DensityOptions {
     int threads = 0;                ///< 0: all; the result does not depend on it
     MassAbove mass_above = {};      ///< counts, to find bands that were missed; none: by scans alone
     const Support* near = nullptr;  ///< of a network that differs little (BandFinder::around_seeds)
+    Team* team = nullptr;           ///< processes that share the panels
 };
 
 /// A law and the solved points behind it, node by node. Certified: every node is, and the mass is accounted for.
 struct SolvedLaw : Certificate {
     Density density;
-    std::vector<Solution> nodes;  ///< same order as density.log_s
+    /// Same order as density.log_s. On all processes of a team but the first, without unknowns where another one has
+    /// solved them.
+    std::vector<Solution> nodes;
     std::vector<Band> bands;      ///< their edges alone
     int uncertified = 0;          ///< nodes
     double overlap = 0;           ///< of bands, in ln s: they must not
@@ -40,7 +47,7 @@ struct SolvedLaw : Certificate {
 /// 1. Find the bands (bands.hpp): from each noiseless singular value outwards to the edges.
 /// 2. In each band, substitute x = ln s by an angle θ that flattens the square roots, cut θ into panels
 ///    of Gauss–Legendre nodes, and halve panels if their Legendre series has not decayed. Panels of one
-///    generation are independent and run in parallel.
+///    generation are independent and run in parallel; a team's processes have some each, and those that follow from them.
 /// 3. The mass must be one. If not, a band was missed: find it by counts (BandFinder::add_counted), or scan the whole
 ///    range for bands, in finer and finer steps.
 ///

@@ -2,6 +2,7 @@
 
 #include "base/parallel.hpp"
 #include "base/special_values.hpp"
+#include "base/team.hpp"
 #include "dyson/equations/as_printed.hpp"
 #include "dyson/equations/chain.hpp"
 #include "dyson/equations/s_transform.hpp"
@@ -105,6 +106,19 @@ void append(Curve& curve, const Solution& s, Complex scaled_green, double log_s,
     curve.floor.push_back(s.floor);
     curve.iterations.push_back(s.steps);
     curve.certified.push_back(s.ok() ? 1 : 0);
+}
+
+bool is_first(const Options& options) {
+    return options.team == nullptr || options.team->is_first();
+}
+
+/// What is true on the first process of the team, on all of them.
+bool first_says(bool here, const Options& options) {
+    if (options.team == nullptr) return here;
+    ByteWriter writer;
+    writer.put(here);
+    const auto bytes = options.team->spread(writer.take());
+    return ByteReader(bytes).get<bool>();
 }
 
 /// Positions of a curve that is not on the law's grid.
@@ -253,8 +267,9 @@ void solve_by_counting(const Network& network, const SupportBounds& support, con
                        Theory& theory, const std::chrono::steady_clock::time_point& start) {
     constexpr double share_of_mean_square = 0.01;
     const auto equation = watched(make_equation(network, Method::operator_valued), options.on_step);
-    AlignedLaw law =
-        solve_aligned(network, equation->clone(), support.log_upper, {.threads = options.threads});
+    AlignedLaw law = solve_aligned(network, equation->clone(), support.log_upper,
+                                   {.threads = options.threads, .team = options.team});
+    if (!is_first(options)) return;
     Summary& summary = theory.summary;
     summary.newton_steps = law.newton_steps;
     summary.descents = law.descents;
@@ -351,6 +366,7 @@ Theory solve_checked(const Network& network, Method method, const Options& optio
         density_options.points = options.points;
         density_options.tolerance = options.tolerance;
         density_options.threads = options.threads;
+        density_options.team = options.team;
         const auto points = exact ? atoms(network) : zero_atom(support);
         std::optional<PotentialReader> reader;  // made where a count is asked for
         if (method == Method::operator_valued)
@@ -368,6 +384,7 @@ Theory solve_checked(const Network& network, Method method, const Options& optio
         summary.passes = static_cast<long>(law.passes);
         summary.descents = law.descents;
     }
+    if (!is_first(options)) return theory;
     if (last != nullptr && law.certified) *last = bands_of(law);
     if (!law.certified && method == Method::operator_valued)
         summary.unresolved = leave_unresolved(law, PotentialReader(network), summary.mean_square_exact,
@@ -394,7 +411,7 @@ Theory solve_from(const Network& network, Method method, const Options& options,
     check(network, method);
     if (const auto simple = simplified(network, method)) {
         Theory theory = solve_checked(*simple, method, options, last);
-        if (theory.summary.certified) return theory;
+        if (first_says(theory.summary.certified, options)) return theory;
     }
     return solve_checked(network, method, options, last);
 }
@@ -496,7 +513,7 @@ Green green(const Network& given, const std::vector<std::complex<double>>& omega
                           support.log_far, anchors(support));
     const int threads = std::clamp(static_cast<int>(count), 1, threads_or_all(options.threads));
     std::vector<Tracker> trackers(static_cast<std::size_t>(threads), tracker);
-    parallel_for(count, trackers, [&](Tracker& mine, std::size_t k) {
+    const auto solve = [&](Tracker& mine, std::size_t k) {
         const Complex w = omega[k];
         const bool mirrored = w.real() < 0;
         const Solution s = mine.solve(mirrored ? -std::conj(w) : w);
@@ -507,7 +524,20 @@ Green green(const Network& given, const std::vector<std::complex<double>>& omega
         result.residual[k] = s.residual;
         result.iterations[k] = s.steps;
         result.certified[k] = s.ok() ? 1 : 0;
-    });
+    };
+    const auto send = [&](ByteWriter& writer, std::size_t k) {
+        writer.put(result.g[k]);
+        writer.put(result.residual[k]);
+        writer.put(result.iterations[k]);
+        writer.put(result.certified[k]);
+    };
+    const auto receive = [&](ByteReader& reader, std::size_t k) {
+        result.g[k] = reader.get<Complex>();
+        result.residual[k] = reader.get<double>();
+        result.iterations[k] = reader.get<int>();
+        result.certified[k] = reader.get<std::uint8_t>();
+    };
+    parallel_for(options.team, count, trackers, solve, send, receive);
     return result;
 }
 

@@ -17,6 +17,10 @@
 #include <string>
 #include <vector>
 
+namespace spectra {
+class Team;
+}  // namespace spectra
+
 namespace spectra::dyson {
 
 /// The theories of a network's singular values.
@@ -55,6 +59,9 @@ struct Options {
     bool counting = false;
     /// Called before every Newton step, on any thread. What it throws ends the solve (spectra::Stopped).
     std::function<void()> on_step = {};
+    /// Processes that make the same calls and share the points. What solve() returns is whole on the first of them, what
+    /// green() returns on all. The team must outlive the call.
+    Team* team = nullptr;
 };
 
 /// The points that are drawn and written.

@@ -3,9 +3,37 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace spectra::dyson {
+
+void put(ByteWriter& writer, const Solution& solution, bool with_unknowns) {
+    writer.put(solution.omega.log_scale);
+    writer.put(solution.omega.direction);
+    const auto unknowns = with_unknowns ? static_cast<std::size_t>(solution.m.size()) : 0;
+    writer.put_values(std::span<const Complex>(solution.m.data(), unknowns));
+    writer.put(solution.state);
+    writer.put(solution.residual);
+    writer.put(solution.floor);
+    writer.put(solution.steps);
+    writer.put(solution.probes);
+}
+
+Solution get_solution(ByteReader& reader) {
+    Solution solution;
+    solution.omega.log_scale = reader.get<double>();
+    solution.omega.direction = reader.get<Complex>();
+    const auto m = reader.values<Complex>();
+    solution.m = Eigen::Map<const Unknowns>(m.data(), static_cast<Eigen::Index>(m.size()));
+    solution.state = reader.get<State>();
+    solution.residual = reader.get<double>();
+    solution.floor = reader.get<double>();
+    solution.steps = reader.get<int>();
+    solution.probes = reader.get<int>();
+    return solution;
+}
+
 namespace {
 
 // Relative imaginary part below which a solution at real ω is tried as real. A square-root edge

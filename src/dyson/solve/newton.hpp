@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/bytes.hpp"
 #include "dyson/solve/equation.hpp"
 
 namespace spectra::dyson {
@@ -22,6 +23,10 @@ struct Solution {
 
     bool ok() const { return state != State::failed; }
 };
+
+/// A solution between the processes of a team.
+void put(ByteWriter& writer, const Solution& solution, bool with_unknowns = true);
+Solution get_solution(ByteReader& reader);
 
 /// Newton from a guess. Where the equation can repeat its last linear solution for less (Equation::chord_step), the steps
 /// after the first are chords with Broyden's updates, as long as they shrink fast enough. The step is halved while an order

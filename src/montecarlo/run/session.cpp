@@ -1,12 +1,12 @@
 #include "montecarlo/run/session.hpp"
 
+#include "base/bytes.hpp"
+
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <new>
 #include <stdexcept>
 #include <thread>
-#include <type_traits>
 #include <utility>
 
 namespace spectra::montecarlo {
@@ -18,67 +18,9 @@ enum class Ending : std::uint8_t { drawn, failed, out_of_memory, stopped };
 constexpr std::size_t largest_message = std::size_t{16} << 20U;
 constexpr auto pause = std::chrono::microseconds(200);  // between checks for messages
 
-class Writer {
+class Writer : public ByteWriter {
 public:
     explicit Writer(Kind kind) { put(kind); }
-
-    template <class T>
-    void put(const T& value) {
-        static_assert(std::is_trivially_copyable_v<T>);
-        append(&value, sizeof value);
-    }
-    void put(const std::string& text) {
-        put(text.size());
-        append(text.data(), text.size());
-    }
-    void put(std::span<const double> values) {
-        put(values.size());
-        append(values.data(), values.size_bytes());
-    }
-
-    std::size_t size() const { return bytes_.size(); }
-    std::vector<std::byte> take() { return std::move(bytes_); }
-
-private:
-    void append(const void* data, std::size_t size) {
-        const std::size_t before = bytes_.size();
-        bytes_.resize(before + size);
-        if (size > 0) std::memcpy(bytes_.data() + before, data, size);
-    }
-
-    std::vector<std::byte> bytes_;
-};
-
-class Reader {
-public:
-    explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-    template <class T>
-    T get() {
-        T out;
-        read(&out, sizeof out);
-        return out;
-    }
-    std::string text() {
-        std::string out(get<std::size_t>(), ' ');
-        read(out.data(), out.size());
-        return out;
-    }
-    std::vector<double> values() {
-        std::vector<double> out(get<std::size_t>());
-        read(out.data(), out.size() * sizeof(double));
-        return out;
-    }
-    bool at_end() const { return bytes_.empty(); }
-
-private:
-    void read(void* to, std::size_t size) {
-        if (size > bytes_.size()) throw std::logic_error("truncated message between ranks");
-        if (size > 0) std::memcpy(to, bytes_.data(), size);
-        bytes_ = bytes_.subspan(size);
-    }
-
-    std::span<const std::byte> bytes_;
 };
 
 void put(Writer& writer, const std::exception_ptr& failure) {
@@ -108,7 +50,7 @@ void put(Writer& writer, int sample, const Outcome& outcome) {
         writer.put(outcome.drawn->square);
         writer.put(outcome.drawn->exponent);
         writer.put(outcome.drawn->log_floor);
-        writer.put(outcome.log_values);
+        writer.put_values(outcome.log_values);
     } else if (outcome.failure) {
         put(writer, outcome.failure);
     } else {
@@ -116,7 +58,7 @@ void put(Writer& writer, int sample, const Outcome& outcome) {
     }
 }
 
-Outcome get_outcome(Reader& reader) {
+Outcome get_outcome(ByteReader& reader) {
     Outcome out;
     const auto ending = reader.get<Ending>();
     if (ending == Ending::drawn) {
@@ -124,7 +66,7 @@ Outcome get_outcome(Reader& reader) {
         const auto exponent = reader.get<long>();
         const auto log_floor = reader.get<double>();
         out.drawn = Drawn{square, exponent, log_floor};
-        out.buffer = reader.values();
+        out.buffer = reader.values<double>();
         out.log_values = out.buffer;
     } else if (ending != Ending::stopped) {
         out.failure = failure_of(ending, reader.text());
@@ -236,7 +178,7 @@ Writer news(const Plan& plan) {
     return out;
 }
 
-Plan get_plan(Reader& reader) {
+Plan get_plan(ByteReader& reader) {
     Plan out;
     out.first = reader.get<int>();
     out.block = reader.get<int>();
@@ -273,7 +215,7 @@ private:
             in_[from] = false;
             return;
         }
-        Reader reader(message.bytes);
+        ByteReader reader(message.bytes);
         const auto kind = reader.get<Kind>();
         if (kind == Kind::bye) {
             in_[from] = false;
@@ -330,7 +272,7 @@ void follow(parallel::Ranks& ranks, const std::function<void(const Plan&, Collec
     std::optional<parallel::Message> message;
     while (!(message = ranks.receive())) std::this_thread::sleep_for(pause);
     if (message->bytes.empty()) return;
-    Reader first(message->bytes);
+    ByteReader first(message->bytes);
     if (first.get<Kind>() != Kind::plan) throw std::logic_error("a rank received no plan");
     const Plan plan = get_plan(first);
 
@@ -341,7 +283,7 @@ void follow(parallel::Ranks& ranks, const std::function<void(const Plan&, Collec
             bool idle = !outbox.empty(ranks);
             while (!outbox.ended() && (message = ranks.receive())) {
                 idle = false;
-                Reader reader(message->bytes);
+                ByteReader reader(message->bytes);
                 const bool over = message->bytes.empty() || reader.get<Kind>() == Kind::end;
                 if (over) {
                     outbox.end();

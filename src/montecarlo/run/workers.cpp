@@ -314,11 +314,7 @@ int thread_count(const Options& options) {
     int wanted = options.threads;
     if (wanted <= 0) {
         wanted = omp_get_max_threads();
-        // A launcher may have bound this rank to its own cores, or let all ranks share all cores.
-        if (options.ranks != nullptr) {
-            const auto cores = static_cast<int>(std::clamp(sysconf(_SC_NPROCESSORS_ONLN), 1L, 1'000'000L));
-            wanted = std::min(wanted, cores / std::max(options.ranks->local_size(), 1));
-        }
+        if (options.ranks != nullptr) wanted = parallel::threads_of(*options.ranks);
     }
     return std::clamp(wanted, 1, std::max(options.samples, 1));
 }
