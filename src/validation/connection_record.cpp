@@ -30,6 +30,15 @@ VectorXd token(const VectorXd& all, Index t, Index size) {
     return all.segment(t * size, size);
 }
 
+void expect_keys(const layouts::Weights& weights) {
+    for (const char* key : {"x", "branch", "fn", "base", "scale", "pre", "post", "mixer", "output"})
+        if (!weights.has(key))
+            weights.refuse(fmt::format(
+                "has no key '{}'; the record of a connection has x, branch, fn, base, scale, pre, "
+                "post, mixer and output (docs/conform.md)",
+                key));
+}
+
 void read_settings(const layouts::Weights& weights, ConnectionInput& input) {
     if (weights.has("sweeps")) {
         const double sweeps = weights.scalar("sweeps");
@@ -70,6 +79,7 @@ ConnectionRecord read_connection_record(const weightfile::TensorFile& file) {
     const layouts::Weights weights(file);
     ConnectionRecord record;
     record.name = file.where();
+    expect_keys(weights);
     read_states(weights, record.input);
     read_settings(weights, record.input);
     const auto tokens = static_cast<Index>(record.input.states.size());

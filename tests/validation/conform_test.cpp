@@ -608,7 +608,7 @@ TEST(Conform, FilesMustHoldWhatIsCompared) {
         if (all[k].key == "sweeps" || all[k].key.ends_with("epsilon")) continue;
         auto some = all;
         some.erase(some.begin() + static_cast<long>(k));
-        expect_refused([&] { read(some); }, {"w.st: ", "has no key '" + all[k].key + "'"});
+        expect_refused([&] { read(some); }, {"w.st: ", "has no key '" + all[k].key + "'", "docs/conform.md"});
     }
     auto wrong = all;
     wrong[5].values = {2.5};
