@@ -350,12 +350,7 @@ plot::Panel panel_of(const Report& report, const std::vector<Curve>& curves, plo
     if (shown > 0) panel.y.max = headroom * shown;
     const Spectrum* const law = trusted_law(report);
     if (law != nullptr) note_hidden(panel, *law, height.collapsed());
-    for (const auto& peak : height.peaks) {
-        const double place = 0.5 * (peak.from + peak.to), room = panel.x.max - panel.x.min;
-        const bool left = place > panel.x.min + 0.5 * room;
-        panel.annotations.push_back({place + 0.012 * room * (left ? -1 : 1), 0.95 * panel.y.max,
-                                     fmt::format("mass {:.2g}, cut", peak.mass), left});
-    }
+    if (law != nullptr) note_peaks(panel, *law, height.peaks);
     if (law != nullptr && scale == plot::Scale::logarithmic) note_bands(panel, *law, height.peaks);
     if (scale == plot::Scale::linear && theories_coincide(report)) note_coinciding(panel);
     add_atoms(panel, curves);

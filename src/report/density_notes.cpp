@@ -133,6 +133,21 @@ void note_hidden(plot::Panel& panel, const Spectrum& law, bool cut) {
         {right ? panel.x.max : panel.x.min + 0.06 * width, 0.93 * panel.y.max, text, right, false, room});
 }
 
+void note_peaks(plot::Panel& panel, const Spectrum& law, const std::vector<Peak>& peaks) {
+    const double room = panel.x.max - panel.x.min;
+    for (const Peak& peak : peaks) {
+        const double place = 0.5 * (peak.from + peak.to);
+        const bool left = place > panel.x.min + 0.5 * room;
+        // By the law: between its points a line is higher than the density next to an edge.
+        const double from = log_place(panel.x, peak.from), to = log_place(panel.x, peak.to);
+        double mass = law.cdf(to) - law.cdf(from, true);
+        for (const auto& atom : law.density().atoms)
+            if (atom.log_place >= from && atom.log_place <= to) mass -= atom.mass;
+        panel.annotations.push_back({place + 0.012 * room * (left ? -1 : 1), 0.95 * panel.y.max,
+                                     fmt::format("mass {:.2g}, cut", mass), left});
+    }
+}
+
 void note_bands(plot::Panel& panel, const Spectrum& law, const std::vector<Peak>& peaks) {
     const auto& support = law.density().support;
     if (support.size() < 2 || support.size() > 6) return;

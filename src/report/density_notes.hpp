@@ -15,6 +15,9 @@ namespace spectra::report {
 /// `cut`: the density next to zero is higher than the panel; the note is about the first twelfth then.
 void note_hidden(plot::Panel& panel, const Spectrum& law, bool cut);
 
+/// Writes the law's mass in every peak that is cut beside it, at the top of the panel.
+void note_peaks(plot::Panel& panel, const Spectrum& law, const std::vector<Peak>& peaks);
+
 /// Writes the mass of every band above it, in a logarithmic panel of two to six bands. Peaks that are cut have
 /// notes of their own.
 void note_bands(plot::Panel& panel, const Spectrum& law, const std::vector<Peak>& peaks);

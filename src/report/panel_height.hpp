@@ -13,7 +13,7 @@ double mean_height(const plot::Series& series, double from, double to);
 /// A region where a line is too narrow to be seen, far above the rest, and has a large share of the mass:
 /// nearly an atom.
 struct Peak {
-    double from, to, mass, height;
+    double from, to, mass, height;  ///< mass: as the line is drawn; not that of the law
 };
 
 /// The height of a panel, and the height away from zero if mass has collapsed towards it. Where all of it has,

@@ -153,13 +153,7 @@ void finish_densities(plot::Panel& panel, const Validation& v) {
     if (height.shown() > 0) panel.y.max = 1.12 * height.shown();
     const Spectrum* const law = judged_law(v);
     if (law != nullptr && !law->empty()) report::note_hidden(panel, *law, height.collapsed());
-    const double room = panel.x.max - panel.x.min;
-    for (const auto& peak : height.peaks) {
-        const double place = 0.5 * (peak.from + peak.to);
-        const bool left = place > panel.x.min + 0.5 * room;
-        panel.annotations.push_back({place + 0.012 * room * (left ? -1 : 1), 0.95 * panel.y.max,
-                                     fmt::format("mass {:.2g}, cut", peak.mass), left});
-    }
+    if (v.predicted() != nullptr) report::note_peaks(panel, v.predicted()->law, height.peaks);
     if (law != nullptr && panel.x.scale == plot::Scale::logarithmic)
         report::note_bands(panel, *law, height.peaks);
 }

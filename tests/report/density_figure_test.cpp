@@ -1,5 +1,6 @@
 #include "report/density_figure.hpp"
 
+#include "report/density_notes.hpp"
 #include "report/example_report.hpp"
 
 #include <gtest/gtest.h>
@@ -167,6 +168,16 @@ TEST(DensityFigure, APeakTooNarrowToBeSeenDoesNotFlattenTheRest) {
     ASSERT_EQ(both.annotations.size(), 2U);
     EXPECT_EQ(both.annotations[0].text, "cut: 40.0 % of the singular values lie below 0.00015");
     EXPECT_EQ(both.annotations[1].text, "mass 0.1, cut");
+}
+
+TEST(DensityFigure, MassThatIsCutIsThatOfTheLaw) {
+    const auto theory = tests::theory_of(dyson::Method::operator_valued,
+                                         tests::semicircles({{1, 0.5, 0.9}, {1.6, 1e-7, 0.1}}));
+    Panel panel;
+    panel.x = {"", Scale::linear, 0, 2};
+    note_peaks(panel, theory.law, {{1.59, 1.61, 1.4, 6e5}});  // 1.4 by a line through too few points
+    ASSERT_EQ(panel.annotations.size(), 1U);
+    EXPECT_EQ(panel.annotations[0].text, "mass 0.1, cut");
 }
 
 TEST(DensityFigure, AtomsAreImpulsesWithTheirMass) {
