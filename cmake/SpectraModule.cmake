@@ -13,7 +13,7 @@ endfunction()
 # What takes half of the time of a source, read once for all libraries of a kind, whose options and macros are the same. The
 # first of a kind that knows Eigen holds it.
 function(_spectra_precompile target kind)
-    if(target MATCHES "^spectra_(linalg|mixers|report)$")
+    if(target MATCHES "^spectra_(linalg|mixers|layouts)$")
         set_property(GLOBAL PROPERTY SPECTRA_PRECOMPILED_${kind} ${target})
         target_precompile_headers(${target} PRIVATE <Eigen/Core> <algorithm> <array> <cmath> <complex> <cstdint> <filesystem>
             <functional> <map> <memory> <optional> <span> <stdexcept> <string> <string_view> <utility> <vector>)
@@ -38,9 +38,9 @@ endfunction()
 # spectra_dyson, which others know as JacobianSpectra::dyson. PUBLIC and PRIVATE are linked as usual; HEADERS are
 # header-only packages of the sources alone, so that users of the installed library need not have them. NUMERIC: inner
 # loops over checked data, which read no files; the standard library's own checks would cost 4 to 8 % there
-# (docs/performance.md). WORDS: reports, requests and drawings, which call others for what takes time; less optimisation
-# takes a third off the compiler's work after parsing. With SPECTRA_UNITY, six files at a time, which halves what `study`
-# and `report` take; those of ALONE and NUMERIC modules are large, and gain nothing.
+# (docs/performance.md). WORDS: readers, claims, reports, requests and drawings, which call others for what takes time; less
+# optimisation takes a third off the compiler's work after parsing. With SPECTRA_UNITY, six files at a time, which halves
+# what `study` and `report` take; those of ALONE and NUMERIC modules are large, and gain nothing.
 function(spectra_module name)
     cmake_parse_arguments(ARG "NUMERIC;WORDS;ALONE" "" "ROOMS;EXCLUDE;PUBLIC;PRIVATE;HEADERS" ${ARGN})
     set(target spectra_${name})
