@@ -138,7 +138,7 @@ void note_peaks(plot::Panel& panel, const Spectrum& law, const std::vector<Peak>
     for (const Peak& peak : peaks) {
         const double place = 0.5 * (peak.from + peak.to);
         const bool left = place > panel.x.min + 0.5 * room;
-        // By the law: between its points a line is higher than the density next to an edge.
+        // The law's own mass: straight lines between the points drawn overstate a narrow peak.
         const double from = log_place(panel.x, peak.from), to = log_place(panel.x, peak.to);
         double mass = law.cdf(to) - law.cdf(from, true);
         for (const auto& atom : law.density().atoms)
