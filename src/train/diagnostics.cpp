@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "train/modules/streams.hpp"
+
 namespace spectra::train {
 
 using torch::Tensor;

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "train/modules/streams.hpp"
+
 namespace spectra::train {
 
 using torch::Tensor;

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "train/modules/layer_norm.hpp"
+#include "train/modules/mappings.hpp"
 #include "train/modules/maps.hpp"
+#include "train/modules/streams.hpp"
 
 namespace spectra::train {
 
@@ -29,6 +32,10 @@ nn::Linear linear(int64_t in, int64_t out, bool bias) {
     return nn::Linear(nn::LinearOptions(in, out).bias(bias));
 }
 
+Tensor normed(nn::LayerNorm norm, const Tensor& x) {
+    return layer_norm(x, norm->weight, norm->bias);
+}
+
 /// Linear, GELU, Linear: C → hidden → out.
 nn::Sequential generator(int64_t channels, int64_t hidden, int64_t out) {
     return nn::Sequential(linear(channels, hidden, true), nn::GELU(), linear(hidden, out, true));
@@ -45,10 +52,7 @@ public:
     RMSNorm(int64_t width, bool gain) {
         if (gain) weight_ = register_parameter("weight", torch::ones({width}));
     }
-    Tensor forward(const Tensor& x) const {
-        const auto y = x * torch::rsqrt(x.square().mean(-1, true) + 1e-6);
-        return weight_.defined() ? y * weight_ : y;
-    }
+    Tensor forward(const Tensor& x) const { return rms_norm(x, weight_); }
 
 private:
     Tensor weight_;
@@ -122,8 +126,7 @@ public:
 
     Output forward(const Tensor& x, const Branch& branch) override {
         const auto m = mixing(x);
-        const auto mixed = m.matrix.defined() ? apply_mixer(m.matrix, x) : x;
-        return {mixed + written(m.post, branch(read(m.pre, x))), penalty(m.raw)};
+        return {write_streams(m.matrix, x, m.post, branch(read_streams(m.pre, x, tile_))), penalty(m.raw)};
     }
     int64_t branch_width() const override { return tile_ ? channels_ : channels_ / streams(); }
     int64_t streams() const override { return mixer_->streams(); }
@@ -135,20 +138,6 @@ public:
 
 protected:
     int64_t channels() const { return channels_; }
-    /// Σ_i pre_i x_i, (B, T, p), or n copies of it if F reads all C channels.
-    Tensor read(const Tensor& pre, const Tensor& x) const {
-        const auto n = streams();
-        const auto sum = torch::matmul(pre.unsqueeze(-2).to(x.scalar_type()),
-                                       x.view({x.size(0), x.size(1), n, channels_ / n}))
-                             .squeeze(-2);
-        return tile_ ? sum.repeat({1, 1, n}) : sum;
-    }
-    /// post_i times stream i of y (B, T, C), or times y (B, T, p) for every i.
-    Tensor written(const Tensor& post, const Tensor& y) const {
-        const auto n = streams();
-        const auto streams_of_y = tile_ ? y.view({y.size(0), y.size(1), n, channels_ / n}) : y.unsqueeze(-2);
-        return (post.unsqueeze(-1) * streams_of_y).reshape({y.size(0), y.size(1), channels_});
-    }
     Tensor penalty(const Tensor& raw) const {
         if (!raw.defined()) return {};
         const auto r = mixer_->regulariser(raw);
@@ -301,11 +290,6 @@ private:
     Tensor tau_u_, tau_v_, tau_s_, gamma_u_, gamma_v_;
 };
 
-/// Row softmax averaged over rows, and column softmax applied to n copies: (B, T, n) each.
-std::pair<Tensor, Tensor> softmax_routes(const Tensor& pre, const Tensor& post) {
-    return {torch::softmax(pre, -1).mean(-2), torch::softmax(post, -2).sum(-1)};
-}
-
 /// JPmHC: LayerNorm, one projection to 3n² numbers; pre row softmax, post column softmax (both of logits over the
 /// temperature), A a Cayley map.
 class JpmhcConnection final : public StreamConnection {
@@ -319,13 +303,10 @@ public:
     Mixing mixing(const Tensor& x) override {
         const auto guard = no_autocast();
         const auto n = streams();
-        const auto all = fused_proj_->forward(norm_->forward(precise(x)));
-        const auto parts = all.split_with_sizes({n * n, n * n, family().size()}, -1);
-        const auto square = [&](const Tensor& part) {
-            return part.reshape({part.size(0), part.size(1), n, n}) / temperature_;
-        };
-        const auto [pre, post] = softmax_routes(square(parts[0]), square(parts[1]));
-        return {family().matrix(parts[2]), pre, post, parts[2]};
+        const auto all = fused_proj_->forward(normed(norm_, precise(x)));
+        const auto parts = all.split_with_sizes({2 * n * n, family().size()}, -1);
+        const auto [pre, post] = softmax_routes(parts[0], n, temperature_);
+        return {family().matrix(parts[1]), pre, post, parts[1]};
     }
 
 private:
@@ -415,7 +396,7 @@ public:
         const auto m = turn(x);
         const auto turned = apply_mixer(m.matrix, x);
         const auto [pre, post] = routes(turned);
-        return {turned + written(post, branch(read(pre, turned))), penalty(m.raw)};
+        return {write_streams({}, turned, post, branch(read_streams(pre, turned))), penalty(m.raw)};
     }
     /// F reads pre · (A X) = (Aᵀ pre) · X.
     Mixing mixing(const Tensor& x) override {
@@ -438,15 +419,13 @@ private:
     Mixing turn(const Tensor& x) {
         const auto guard = no_autocast();
         const auto seen = precise(pooling_ == Pooling::published ? pooled(x, pooling_) : x);
-        const auto raw = geo_proj_->forward(norm_->forward(seen));
+        const auto raw = geo_proj_->forward(normed(norm_, seen));
         return {family().matrix(raw), {}, {}, raw};
     }
     std::pair<Tensor, Tensor> routes(const Tensor& x) const {
         const auto guard = no_autocast();
         const auto n = streams();
-        const auto both =
-            router_->proj->forward(router_->norm->forward(precise(x))).view({x.size(0), x.size(1), 2, n, n});
-        return softmax_routes(both.select(2, 0), both.select(2, 1));
+        return softmax_routes(router_->proj->forward(normed(router_->norm, precise(x))), n, 1);
     }
 
     Pooling pooling_;
@@ -482,7 +461,7 @@ public:
     }
     Output forward(const Tensor& x, const Branch& branch) override {
         auto update = parts_.post_norm ? branch.core(x) : branch(x);
-        if (parts_.gate) update = update * torch::sigmoid(norm_->forward(gate_->forward(x)));
+        if (parts_.gate) update = update * torch::sigmoid(normed(norm_, gate_->forward(x)));
         if (parts_.delta) update = beta(x) * (update - alpha_ * x);
         return {parts_.post_norm ? branch.norm(x + update) : x + update, {}};
     }
@@ -525,12 +504,6 @@ Tensor pooled(const Tensor& x, Pooling pooling) {
     if (pooling == Pooling::published) return x.mean(1, true);
     const auto counts = torch::arange(1, x.size(1) + 1, x.options());
     return x.cumsum(1) / counts.unsqueeze(-1);
-}
-
-Tensor apply_mixer(const Tensor& matrix, const Tensor& x) {
-    const auto n = matrix.size(-1);
-    const auto streams = x.view({x.size(0), x.size(1), n, x.size(2) / n});
-    return torch::matmul(matrix.to(x.scalar_type()), streams).reshape(x.sizes());
 }
 
 namespace {

@@ -101,9 +101,6 @@ std::string connection_name(const ConnectionConfig& config);
 std::shared_ptr<Connection> make_jpmhc_module(const std::string& variant, int64_t streams,
                                               int64_t stream_width);
 
-/// y = H x on the stream axis: H (B, T or 1, n, n), x (B, T, n p).
-torch::Tensor apply_mixer(const torch::Tensor& matrix, const torch::Tensor& x);
-
 /// Mean of the tokens up to each token (causal: (B, T, C)) or of all (published: (B, 1, C)).
 torch::Tensor pooled(const torch::Tensor& x, Pooling pooling);
 

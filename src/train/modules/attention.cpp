@@ -53,7 +53,7 @@ struct SelfAttention : torch::autograd::Function<SelfAttention> {
 };
 
 bool fits(const Tensor& packed, int64_t heads) {
-    return packed.is_cuda() && packed.scalar_type() == torch::kFloat && packed.numel() > 0 &&
+    return FastKernels::take(packed) &&
            cuda::self_attention_fits(packed.size(1), packed.size(2) / (3 * heads));
 }
 
@@ -77,7 +77,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal)
 
 Tensor self_attention(const Tensor& packed, int64_t heads, bool causal) {
 #if SPECTRA_TORCH_CUDA
-    if (FastKernels::on() && fits(packed, heads)) return SelfAttention::apply(packed, heads, causal);
+    if (fits(packed, heads)) return SelfAttention::apply(packed, heads, causal);
 #endif
     // Parts of the last axis, whose gradient is one copy.
     const auto parts = packed.chunk(3, -1);

@@ -17,8 +17,8 @@ FastKernels::~FastKernels() {
     scopes -= on_ ? 1 : 0;
 }
 
-bool FastKernels::on() {
-    return scopes > 0;
+bool FastKernels::take(const torch::Tensor& x) {
+    return scopes > 0 && x.is_cuda() && x.scalar_type() == torch::kFloat && x.numel() > 0;
 }
 
 torch::Tensor aligned(const torch::Tensor& x) {

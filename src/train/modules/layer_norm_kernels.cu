@@ -62,25 +62,27 @@ struct Row {
 
 template <int quads>
 __global__ void __launch_bounds__(lanes* warps)
-    norm(const float* x, const float* weight, float* y, float* means, float* scales, std::int64_t rows,
-         float epsilon) {
+    normalise(const float* x, Norm norm, float* y, float* means, float* scales, std::int64_t rows) {
     constexpr int width = 4 * lanes * quads;
     const int lane = threadIdx.x % lanes;
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.x / lanes;
     if (row >= rows) return;
-    Row<quads> values, gains;
+    Row<quads> values, gains, shifts;
     values.read(x + row * width, lane);
-    gains.read_anywhere(weight, lane);
+    gains.read_anywhere(norm.weight, lane);
+    if (norm.bias) shifts.read_anywhere(norm.bias, lane);
     float total = 0;
     for (int k = 0; k < quads; ++k) total += sum(values.part[k]);
-    const float mean = sum_of_lanes(total) / width;
+    const float mean = norm.centred ? sum_of_lanes(total) / width : 0;
     total = 0;
     for (int k = 0; k < quads; ++k) {
         values.part[k] = values.part[k] - mean;
         total += sum(values.part[k] * values.part[k]);
     }
-    const float scale = rsqrtf(sum_of_lanes(total) / width + epsilon);
+    const float scale = rsqrtf(sum_of_lanes(total) / width + norm.epsilon);
     for (int k = 0; k < quads; ++k) values.part[k] = scale * (gains.part[k] * values.part[k]);
+    if (norm.bias)
+        for (int k = 0; k < quads; ++k) values.part[k] = values.part[k] + shifts.part[k];
     values.write(y + row * width, lane);
     if (lane == 0) {
         means[row] = mean;
@@ -88,16 +90,30 @@ __global__ void __launch_bounds__(lanes* warps)
     }
 }
 
+/// Writes the sum of what the warps of a block hold to the block's row.
 template <int quads>
-__global__ void __launch_bounds__(lanes* warps)
-    norm_slope(const float* g, const float* x, const float* weight, const float* means, const float* scales,
-               float* slope, float* slope_parts, std::int64_t rows) {
-    constexpr int width = 4 * lanes * quads;
+__device__ void write_block_sum(const Row<quads>& part, float* rows) {
     __shared__ float4 parts[warps][lanes * quads];
     const int lane = threadIdx.x % lanes, warp = threadIdx.x / lanes;
-    Row<quads> gains, weight_slope;
-    gains.read_anywhere(weight, lane);
-    for (int k = 0; k < quads; ++k) weight_slope.part[k] = {0, 0, 0, 0};
+    __syncthreads();
+    for (int k = 0; k < quads; ++k) parts[warp][lane + k * lanes] = part.part[k];
+    __syncthreads();
+    auto* const to = reinterpret_cast<float4*>(rows) + static_cast<std::int64_t>(blockIdx.x) * lanes * quads;
+    for (int column = threadIdx.x; column < lanes * quads; column += lanes * warps) {
+        float4 total = parts[0][column];
+        for (int other = 1; other < warps; ++other) total = total + parts[other][column];
+        to[column] = total;
+    }
+}
+
+template <int quads>
+__global__ void __launch_bounds__(lanes* warps)
+    normalise_slope(const float* g, const float* x, Norm norm, const float* means, const float* scales,
+                    float* slope, float* weight_parts, float* bias_parts, std::int64_t rows) {
+    constexpr int width = 4 * lanes * quads;
+    const int lane = threadIdx.x % lanes, warp = threadIdx.x / lanes;
+    Row<quads> gains, weight_slope = {}, bias_slope = {};
+    gains.read_anywhere(norm.weight, lane);
     for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * warps + warp; row < rows;
          row += static_cast<std::int64_t>(gridDim.x) * warps) {
         Row<quads> values, slopes;
@@ -108,23 +124,19 @@ __global__ void __launch_bounds__(lanes* warps)
         for (int k = 0; k < quads; ++k) {
             values.part[k] = scale * (values.part[k] - mean);
             weight_slope.part[k] = weight_slope.part[k] + slopes.part[k] * values.part[k];
+            bias_slope.part[k] = bias_slope.part[k] + slopes.part[k];
             slopes.part[k] = gains.part[k] * slopes.part[k];
             total += sum(slopes.part[k]);
             along += sum(slopes.part[k] * values.part[k]);
         }
-        const float mean_slope = sum_of_lanes(total) / width, mean_along = sum_of_lanes(along) / width;
+        const float mean_slope = norm.centred ? sum_of_lanes(total) / width : 0,
+                    mean_along = sum_of_lanes(along) / width;
         for (int k = 0; k < quads; ++k)
             slopes.part[k] = scale * (slopes.part[k] - mean_slope - mean_along * values.part[k]);
         slopes.write(slope + row * width, lane);
     }
-    for (int k = 0; k < quads; ++k) parts[warp][lane + k * lanes] = weight_slope.part[k];
-    __syncthreads();
-    auto* const to = reinterpret_cast<float4*>(slope_parts + static_cast<std::int64_t>(blockIdx.x) * width);
-    for (int column = threadIdx.x; column < lanes * quads; column += lanes * warps) {
-        float4 total = parts[0][column];
-        for (int other = 1; other < warps; ++other) total = total + parts[other][column];
-        to[column] = total;
-    }
+    write_block_sum(weight_slope, weight_parts);
+    if (bias_parts) write_block_sum(bias_slope, bias_parts);
 }
 
 /// Calls f with the number of quadruples of a thread as a constant.
@@ -152,12 +164,12 @@ void with_quads(std::int64_t width, const F& f) {
 
 }  // namespace
 
-void layer_norm(const float* x, const float* weight, float* y, float* mean, float* scale, std::int64_t rows,
-                std::int64_t width, float epsilon, CUstream_st* stream) {
+void layer_norm(const float* x, const Norm& norm, float* y, float* mean, float* scale, std::int64_t rows,
+                std::int64_t width, CUstream_st* stream) {
     if (rows == 0) return;
     with_quads(width, [&](auto quads) {
-        norm<quads()><<<static_cast<unsigned>((rows + warps - 1) / warps), lanes * warps, 0, stream>>>(
-            x, weight, y, mean, scale, rows, epsilon);
+        normalise<quads()><<<static_cast<unsigned>((rows + warps - 1) / warps), lanes * warps, 0, stream>>>(
+            x, norm, y, mean, scale, rows);
     });
 }
 
@@ -165,12 +177,13 @@ int layer_norm_parts(std::int64_t rows) {
     return static_cast<int>(std::clamp<std::int64_t>(rows / (2 * warps), 1, 512));
 }
 
-void layer_norm_slope(const float* g, const float* x, const float* weight, const float* mean,
-                      const float* scale, float* slope, float* slope_parts, std::int64_t rows,
+void layer_norm_slope(const float* g, const float* x, const Norm& norm, const float* mean, const float* scale,
+                      float* slope, float* weight_parts, float* bias_parts, std::int64_t rows,
                       std::int64_t width, CUstream_st* stream) {
     with_quads(width, [&](auto quads) {
-        norm_slope<quads()><<<static_cast<unsigned>(layer_norm_parts(rows)), lanes * warps, 0, stream>>>(
-            g, x, weight, mean, scale, slope, slope_parts, rows);
+        normalise_slope<quads()>
+            <<<static_cast<unsigned>(layer_norm_parts(rows)), lanes * warps, 0, stream>>>(
+                g, x, norm, mean, scale, slope, weight_parts, bias_parts, rows);
     });
 }
 

@@ -12,6 +12,7 @@
 #include "mixers/permutation.hpp"
 #include "mixers/registry.hpp"
 #include "train/modules/gate_regulariser.hpp"
+#include "train/modules/mappings.hpp"
 #include "train/modules/maps.hpp"
 #include "train/modules/sinkhorn.hpp"
 
@@ -247,10 +248,9 @@ public:
 
 private:
     Tensor widened_matrix(const Tensor& raw) const override {
+        if (iterations_ > 0) return iterated_cayley(raw, streams(), step_, iterations_);
         const Tensor r = as_matrix(raw, streams(), streams());
-        const Tensor skew = r - r.mT();
-        return iterations_ == 0 ? cayley_exact(0.5 * step_ * skew)
-                                : cayley_iterative(skew, step_, iterations_);
+        return cayley_exact(0.5 * step_ * (r - r.mT()));
     }
 
     int iterations_;

@@ -6,6 +6,7 @@
 
 #include "jacobian/jacobian.hpp"
 #include "train/models/recompute.hpp"
+#include "train/modules/streams.hpp"
 
 namespace spectra::train {
 namespace {

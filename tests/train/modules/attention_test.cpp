@@ -1,39 +1,27 @@
 #include "train/modules/attention.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <vector>
 
-#include "train/modules/fast_kernels.hpp"
+#include "checks.hpp"
+#include "fast_kernels_check.hpp"
 
 namespace spectra::train {
 namespace {
 
+using testing::normal;
+using testing::Tensors;
 using torch::Tensor;
-
-struct AttentionResult {
-    Tensor y, slope;
-};
-
-template <class F>
-AttentionResult with_gradient(const F& f, const Tensor& x, const Tensor& g) {
-    auto a = x.detach().requires_grad_();
-    const auto y = f(a);
-    y.backward(g);
-    return {y.detach(), a.grad()};
-}
 
 /// softmax(q kᵀ/√h) v token by token and head by head.
 Tensor plain_attention(const Tensor& packed, int64_t heads, bool causal) {
     const auto batch = packed.size(0), tokens = packed.size(1), width = packed.size(2) / (3 * heads);
     const auto all = packed.view({batch, tokens, 3, heads, width});
-    std::vector<Tensor> rows;
+    Tensors rows;
     for (int64_t t = 0; t < tokens; ++t) {
         const auto seen = causal ? t + 1 : tokens;
-        std::vector<Tensor> by_head;
+        Tensors by_head;
         for (int64_t h = 0; h < heads; ++h) {
             const auto q = all.select(1, t).select(1, 0).select(1, h);  // (B, width)
             const auto k = all.narrow(1, 0, seen).select(2, 1).select(2, h),
@@ -45,12 +33,6 @@ Tensor plain_attention(const Tensor& packed, int64_t heads, bool causal) {
         rows.push_back(torch::cat(by_head, -1));
     }
     return torch::stack(rows, 1);
-}
-
-void expect_near(const Tensor& a, const Tensor& b, double tolerance) {
-    ASSERT_TRUE(a.defined());
-    const auto error = (a.cpu().to(torch::kDouble) - b).abs().max().item<double>();
-    EXPECT_LT(error, tolerance * b.abs().max().item<double>());
 }
 
 struct AttentionCase {
@@ -71,32 +53,14 @@ void expect_plain_loops(torch::Device device, const AttentionCase& c) {
     SCOPED_TRACE(words(c));
     torch::manual_seed(1);
     const auto channels = c.heads * c.width;
-    auto x = torch::randn({c.batch, c.tokens, 3 * channels}, torch::kDouble);
+    auto x = normal({c.batch, c.tokens, 3 * channels});
     x.narrow(2, 0, 2 * channels) *= c.size;
-    // What the device gets is exact in float.
-    x = x.to(torch::kFloat).to(torch::kDouble);
-    const auto g =
-        torch::randn({c.batch, c.tokens, channels}, torch::kDouble).to(torch::kFloat).to(torch::kDouble);
-    const auto there = [&](const Tensor& t) {
-        const auto all =
-            torch::zeros({c.offset + t.numel()}, torch::TensorOptions(device).dtype(torch::kFloat));
-        return all.narrow(0, c.offset, t.numel()).view(t.sizes()).copy_(t);
-    };
-    const auto expected =
-        with_gradient([&](const Tensor& a) { return plain_attention(a, c.heads, c.causal); }, x, g);
-    const auto found = [&] {
-        const FastKernels fast(true);
-        return with_gradient([&](const Tensor& a) { return self_attention(a, c.heads, c.causal); }, there(x),
-                             there(g));
-    };
-    const auto first = found(), second = found();
     // A product of two numbers in split TF32 lacks up to 3 · 2⁻²⁰ of itself, and the slopes have gone through four such products;
     // scores of size s are off by s times as much, and so are the logarithms of the weights.
-    const double tolerance = 6e-6 * std::max(1.0, c.size * c.size);
-    expect_near(first.y, expected.y, tolerance);
-    expect_near(first.slope, expected.slope, tolerance);
-    EXPECT_TRUE(torch::equal(first.y, second.y));
-    EXPECT_TRUE(torch::equal(first.slope, second.slope));
+    testing::expect_formula(
+        [&](const Tensors& a) { return Tensors{self_attention(a[0], c.heads, c.causal)}; },
+        [&](const Tensors& a) { return Tensors{plain_attention(a[0], c.heads, c.causal)}; }, {x}, device,
+        6e-6 * std::max(1.0, c.size * c.size), c.offset);
 }
 
 TEST(Attention, IsItsFormula) {
