@@ -109,8 +109,9 @@ void print_blocks() {
     for (double& value : a) value = stream.normal();
     for (double& value : b) value = stream.normal();
     const auto speed = [](const auto& work) { return 8e-9 * N * N * N / seconds_of(work); };
-    const double product[2] = {speed([&] { linalg::block::multiply(plain, a.data(), b.data(), c.data()); }),
-                               speed([&] { linalg::block::multiply(large, a.data(), b.data(), c.data()); })};
+    const double product[2] = {
+        speed([&] { linalg::block::plain::multiply(plain, a.data(), b.data(), c.data()); }),
+        speed([&] { linalg::block::multiply(large, a.data(), b.data(), c.data()); })};
     const auto invert = [&](auto size) {
         c = a;
         linalg::block::invert(size, c.data(), pivots.data());
@@ -171,6 +172,8 @@ int main() {
     print_parts("n = 16, L = 10", parts<0>(16, 10));
 
     std::printf("\nGFlop/s   product: plain   large   ratio   inverse: plain   large   ratio\n");
+    print_blocks<8>();
+    print_blocks<10>();
     print_blocks<16>();
     print_blocks<32>();
     print_blocks<64>();

@@ -10,8 +10,8 @@
 
 /// Kernels on small complex matrices stored as n² real parts followed by n² imaginary parts, row by
 /// row. Splitting the parts lets the compiler vectorise without the NaN rules of std::complex. N is
-/// the size if it is known at compile time; otherwise it is 0 and `n` is the size, and the kernels of large_block.hpp
-/// take over where it is large.
+/// the size if it is known at compile time; otherwise it is 0 and `n` is the size. The kernels of large_block.hpp take over
+/// where it is large.
 namespace spectra::linalg::block {
 
 template <int N>
@@ -26,11 +26,17 @@ template <int N>
 constexpr bool is_large(Size<N> size) {
     return N == 0 && size.rows() >= large_block::smallest;
 }
+template <int N>
+constexpr bool has_large_product(Size<N> size) {
+    return size.rows() >= large_block::smallest_product;
+}
+
+/// Products in loops over rows, whatever the size.
+namespace plain {
 
 /// C = A·B.
 template <int N>
 void multiply(Size<N> size, const double* a, const double* b, double* __restrict c) {
-    if (is_large(size)) return large_block::multiply(size.rows(), a, b, c);
     const std::size_t n = size.rows(), area = size.area();
     for (std::size_t i = 0; i < n; ++i) {
         double* cr = c + i * n;
@@ -51,7 +57,6 @@ void multiply(Size<N> size, const double* a, const double* b, double* __restrict
 /// C = A·B with A real (n² numbers).
 template <int N>
 void multiply_real(Size<N> size, const double* a, const double* b, double* __restrict c) {
-    if (is_large(size)) return large_block::multiply_real(size.rows(), a, b, c);
     const std::size_t n = size.rows(), area = size.area();
     for (std::size_t part = 0; part < 2; ++part) {
         for (std::size_t i = 0; i < n; ++i) {
@@ -69,7 +74,6 @@ void multiply_real(Size<N> size, const double* a, const double* b, double* __res
 /// C = B·A with A real.
 template <int N>
 void multiply_by_real(Size<N> size, const double* b, const double* a, double* __restrict c) {
-    if (is_large(size)) return large_block::multiply_by_real(size.rows(), b, a, c);
     const std::size_t n = size.rows(), area = size.area();
     for (std::size_t part = 0; part < 2; ++part) {
         for (std::size_t i = 0; i < n; ++i) {
@@ -82,6 +86,29 @@ void multiply_by_real(Size<N> size, const double* b, const double* a, double* __
             }
         }
     }
+}
+
+}  // namespace plain
+
+/// C = A·B.
+template <int N>
+void multiply(Size<N> size, const double* a, const double* b, double* __restrict c) {
+    if (has_large_product(size)) return large_block::multiply(size.rows(), a, b, c);
+    plain::multiply(size, a, b, c);
+}
+
+/// C = A·B with A real (n² numbers).
+template <int N>
+void multiply_real(Size<N> size, const double* a, const double* b, double* __restrict c) {
+    if (has_large_product(size)) return large_block::multiply_real(size.rows(), a, b, c);
+    plain::multiply_real(size, a, b, c);
+}
+
+/// C = B·A with A real.
+template <int N>
+void multiply_by_real(Size<N> size, const double* b, const double* a, double* __restrict c) {
+    if (has_large_product(size)) return large_block::multiply_by_real(size.rows(), b, a, c);
+    plain::multiply_by_real(size, b, a, c);
 }
 
 /// C = Bᵀ.

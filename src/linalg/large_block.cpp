@@ -93,6 +93,8 @@ SPECTRA_INLINE void multiply_all(std::size_t n, const double* a, const double* b
     for (; j + lanes<V> <= n; j += lanes<V>) multiply_columns<V, Real>(n, a, b + j, c + j);
     if constexpr (lanes<V> == 8)
         for (; j + 4 <= n; j += 4) multiply_columns<Four, Real>(n, a, b + j, c + j);
+    if constexpr (lanes<V> >= 4)
+        for (; j + 2 <= n; j += 2) multiply_columns<Two, Real>(n, a, b + j, c + j);
     for (; j < n; ++j) multiply_columns<double, Real>(n, a, b + j, c + j);
 }
 
@@ -289,6 +291,8 @@ SPECTRA_INLINE void apply_to_columns(std::size_t n, double* b, const Steps& step
     for (; j + lanes<V> <= end; j += lanes<V>) apply_group<V>(n, b + j, steps);
     if constexpr (lanes<V> == 8)
         for (; j + 4 <= end; j += 4) apply_group<Four>(n, b + j, steps);
+    if constexpr (lanes<V> >= 4)
+        for (; j + 2 <= end; j += 2) apply_group<Two>(n, b + j, steps);
     for (; j < end; ++j) apply_group<double>(n, b + j, steps);
 }
 

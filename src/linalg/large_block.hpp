@@ -4,13 +4,13 @@
 #include <utility>
 #include <vector>
 
-/// Kernels of block.hpp for n×n complex matrices of at least `smallest` rows, n² real parts followed by n² imaginary
-/// parts. Sums run in tiles that stay in registers, as wide as the processor's vectors. Every number is computed
-/// by the same operations in the same order as in block.hpp (without fused multiply-add), so all processors give
-/// the same bits; only inner() adds up in eight parts.
+/// Kernels of block.hpp for n×n complex matrices of at least `smallest` rows, products from `smallest_product` rows on: n²
+/// real parts followed by n² imaginary parts. Sums run in tiles that stay in registers, as wide as the processor's
+/// vectors. Every number is computed by the same operations in the same order as in block.hpp (without fused
+/// multiply-add), so all processors give the same bits; only inner() adds up in eight parts.
 namespace spectra::linalg::large_block {
 
-inline constexpr std::size_t smallest = 12;
+inline constexpr std::size_t smallest = 12, smallest_product = 8;
 
 /// C = A·B.
 void multiply(std::size_t n, const double* a, const double* b, double* c);

@@ -69,10 +69,12 @@ TEST(Block, EqualsEigen) {
     compare_with_eigen<2>(2);
     compare_with_eigen<3>(3);
     compare_with_eigen<4>(4);
+    compare_with_eigen<8>(8);
+    compare_with_eigen<10>(10);
     for (const Eigen::Index n : {1, 4, 5, 7, 16, 33}) compare_with_eigen<0>(n);
 }
 
-/// The plain kernels are those of a size known at compile time.
+/// Inverses and sums of a size known at compile time are plain.
 template <int N>
 void compare_large_with_plain() {
     const linalg::block::Size<N> plain{N};
@@ -81,13 +83,13 @@ void compare_large_with_plain() {
     std::vector<double> c(plain.stride()), expected(plain.stride());
     std::vector<std::size_t> pivots(n), expected_pivots(n);
     for (const auto& kernels : linalg::large_block::supported_kernels()) {
-        linalg::block::multiply(plain, a.data(), b.data(), expected.data());
+        linalg::block::plain::multiply(plain, a.data(), b.data(), expected.data());
         kernels.multiply(n, a.data(), b.data(), c.data());
         EXPECT_EQ(c, expected) << N;
-        linalg::block::multiply_real(plain, a.data(), b.data(), expected.data());
+        linalg::block::plain::multiply_real(plain, a.data(), b.data(), expected.data());
         kernels.multiply_real(n, a.data(), b.data(), c.data());
         EXPECT_EQ(c, expected) << N;
-        linalg::block::multiply_by_real(plain, a.data(), b.data(), expected.data());
+        linalg::block::plain::multiply_by_real(plain, a.data(), b.data(), expected.data());
         kernels.multiply_by_real(n, a.data(), b.data(), c.data());
         EXPECT_EQ(c, expected) << N;
         c = expected = a;
@@ -107,6 +109,8 @@ void compare_large_with_plain() {
 TEST(Block, LargeKernelsGiveTheBitsOfThePlainOnes) {
     compare_large_with_plain<1>();
     compare_large_with_plain<7>();
+    compare_large_with_plain<8>();
+    compare_large_with_plain<10>();
     compare_large_with_plain<12>();
     compare_large_with_plain<13>();
     compare_large_with_plain<19>();
