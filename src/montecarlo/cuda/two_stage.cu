@@ -3,6 +3,7 @@
 #include "montecarlo/cuda/launch.cuh"
 #include "montecarlo/cuda/two_stage_chase.cuh"
 #include "montecarlo/cuda/two_stage_panel.cuh"
+#include "montecarlo/cuda/two_stage_shared.cuh"
 #include "montecarlo/cuda/two_stage_tiles.cuh"
 #include "montecarlo/cuda/two_stage_update.cuh"
 
@@ -150,6 +151,21 @@ void chase_all(int size, int count, TwoStages<Real>& work, cudaStream_t stream) 
           "two stages");
 }
 
+/// If bands fit into shared memory, does the work and returns true.
+template <class Real>
+bool chase_in_shared(int size, int count, const TwoStages<Real>& work, Real* diagonal, Real* beside,
+                     cudaStream_t stream) {
+    const int groups = std::min(most_workers(size), 8);
+    const std::size_t bytes = SharedChase<Real>::bytes(size, groups);
+    if (bytes > static_cast<std::size_t>(device_limits().shared_memory)) return false;
+    const auto start = [&](auto kernel) {
+        launch(kernel, count, groups * chase_block, bytes, stream, size, groups,
+               static_cast<const Real*>(work.band.data()), work.band_stride(size), diagonal, beside);
+    };
+    groups <= 4 ? start(chase_shared<Real, 4>) : start(chase_shared<Real, 8>);
+    return true;
+}
+
 template <class T>
 void grow(Buffer<T>& buffer, std::size_t size) {
     if (buffer.size() >= size) return;
@@ -233,9 +249,10 @@ void reduce_band(const Matrices<Real>& matrices, TwoStages<Real>& work, Real* di
     using namespace two_stage;
     const int size = matrices.size, count = matrices.count;
     if (count == 0) return;
+    check(cudaMemsetAsync(work.failures.data(), 0, sizeof(unsigned), stream), "cudaMemset");
+    if (chase_in_shared(size, count, work, diagonal, beside, stream)) return;
     const std::size_t sweeps = static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
     check(cudaMemsetAsync(work.progress.data(), 0, sweeps * sizeof(unsigned), stream), "cudaMemset");
-    check(cudaMemsetAsync(work.failures.data(), 0, sizeof(unsigned), stream), "cudaMemset");
     if (size > 2)
         is_small(size) ? chase_all<Real, 8>(size, count, work, stream)
                        : chase_all<Real, 5>(size, count, work, stream);

@@ -32,6 +32,18 @@ __device__ inline void release(unsigned* to, unsigned value) {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
 }
 
+/// Of every other entry of a row or column with v.
+template <class Real>
+__device__ Real half_product(const Real (&x)[band_width / 2], const Real* v, int half) {
+    Real even = 0, odd = 0;
+#pragma unroll
+    for (int q = 0; q < band_width / 2; q += 2) {
+        even += x[q] * v[2 * q + half];
+        odd += x[q + 1] * v[2 * q + 2 + half];
+    }
+    return even + odd;
+}
+
 /// The sweeps of a matrix, each in one of several blocks, which are resident together (a cooperative launch).
 ///
 /// Task t with its first column c has the windows U above D on the columns c, c + 1, …, and E at the right of D,
@@ -162,7 +174,7 @@ private:
         if (needed) {
 #pragma unroll
             for (int q = 0; q < width / 2; ++q) x[q] = at[2 * q * window_leading];
-            dot = product(x, v_, half);
+            dot = half_product(x, v_, half);
         }
         dot += __shfl_xor_sync(0xffffffffU, dot, 1);
         const Real factor = tau * dot;
@@ -186,22 +198,11 @@ private:
         Real x[width / 2];
 #pragma unroll
         for (int q = 0; q < width / 2; ++q) x[q] = at[2 * q];
-        Real dot = product(x, v, half);
+        Real dot = half_product(x, v, half);
         dot += __shfl_xor_sync(0xffffffffU, dot, 1);
         const Real factor = tau * dot;
 #pragma unroll
         for (int q = 0; q < width / 2; ++q) at[2 * q] = x[q] - factor * v[2 * q + half];
-    }
-
-    /// Of every other entry of a row or column with v.
-    __device__ static Real product(const Real (&x)[width / 2], const Real* v, int half) {
-        Real even = 0, odd = 0;
-#pragma unroll
-        for (int q = 0; q < width / 2; q += 2) {
-            even += x[q] * v[2 * q + half];
-            odd += x[q + 1] * v[2 * q + 2 + half];
-        }
-        return even + odd;
     }
 
     int n_, tid_, lane_, warp_;

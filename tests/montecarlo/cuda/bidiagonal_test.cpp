@@ -140,7 +140,7 @@ std::vector<Kind> kinds(int size) {
 
 /// Tiles and groups of tiles with nothing left over or nearly, and sizes around the switch of the backend.
 constexpr int sizes[] = {1,   2,   3,   31,  32,  33,  64,  97,  128, 255, 256, 257,
-                         300, 383, 384, 385, 415, 416, 417, 511, 512, 544, 601, 1056};
+                         300, 383, 384, 385, 415, 416, 417, 511, 512, 544, 601, 900, 1056};
 
 template <class Real>
 void expect_lapacks(Stages stages) {
