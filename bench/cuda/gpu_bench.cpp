@@ -9,6 +9,7 @@
 #include "montecarlo/cuda/product.cuh"
 #include "montecarlo/cuda/runtime.cuh"
 #include "montecarlo/cuda/sampling.cuh"
+#include "montecarlo/cuda/two_stage.cuh"
 #include "network/network.hpp"
 
 #include <algorithm>
@@ -46,10 +47,12 @@ Network network_of_size(int size, mixers::Family family) {
     return network;
 }
 
-/// Median milliseconds after one call that does not count.
-double milliseconds(const std::function<void()>& work) {
+/// Median milliseconds after one call that does not count; `prepare` does not count either.
+double milliseconds(const std::function<void()>& work, const std::function<void()>& prepare = {}) {
     std::vector<double> times;
     for (int k = 0; k <= repeats; ++k) {
+        if (prepare) prepare();
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
         const auto begin = std::chrono::steady_clock::now();
         work();
         check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -62,8 +65,31 @@ double milliseconds(const std::function<void()>& work) {
 }
 
 struct Stages {
-    double draw, multiply, bidiagonalise, bisect;
+    double draw, multiply, one_stage, band, chase, bisect;
 };
+
+template <class Real>
+struct Bidiagonals {
+    Buffer<Real> diagonal, beside;
+};
+
+/// Of dense `matrices`, which `fill` restores.
+template <class Real>
+void time_bidiagonalisation(Matrices<Real> matrices, const std::function<void()>& fill,
+                            const Bidiagonals<Real>& to, const Stream& stream, Stages& out) {
+    Exchange<Real> exchange;
+    TwoStages<Real> work;
+    out.band = milliseconds([&] { reduce_to_band(matrices, work, stream); }, fill);
+    out.chase =
+        milliseconds([&] { reduce_band(matrices, work, to.diagonal.data(), to.beside.data(), stream); },
+                     [&] {
+                         fill();
+                         reduce_to_band(matrices, work, stream);
+                     });
+    work.confirm(stream);
+    out.one_stage = milliseconds(
+        [&] { bidiagonalise(matrices, exchange, to.diagonal.data(), to.beside.data(), stream); }, fill);
+}
 
 template <class Real>
 Stages stages(int size, int samples) {
@@ -72,9 +98,9 @@ Stages stages(int size, int samples) {
     const auto stride = static_cast<std::size_t>(size) * static_cast<std::size_t>(leading);
     const auto count = static_cast<std::size_t>(samples);
     const Buffer<Real> a(stride * count), b(stride * count), c(stride * count);
-    const Buffer<Real> d(count * static_cast<std::size_t>(size)), e(d.size());
-    Exchange<Real> exchange;
-    const Buffer<double> values(d.size());
+    const std::size_t numbers = count * static_cast<std::size_t>(size);
+    const Bidiagonals<Real> bidiagonals{Buffer<Real>(numbers), Buffer<Real>(numbers)};
+    const Buffer<double> values(numbers);
     const Buffer<SampleState> states(count);
     const Buffer<unsigned long long> largest(count);
     const auto matrices = [&](const Buffer<Real>& buffer) {
@@ -90,13 +116,11 @@ Stages stages(int size, int samples) {
         multiply<Real>(size, size, size, samples, {a.data(), leading, stride}, {b.data(), leading, stride},
                        {c.data(), leading, stride}, largest.data(), stream);
     });
-    // In place: what a second call meets is as dense as the first.
-    out.bidiagonalise =
-        milliseconds([&] { bidiagonalise(matrices(c), exchange, d.data(), e.data(), stream); });
-    fill(c, 2);
-    bidiagonalise(matrices(c), exchange, d.data(), e.data(), stream);
+    time_bidiagonalisation<Real>(
+        matrices(c), [&] { fill(c, 2); }, bidiagonals, stream, out);
     out.bisect = milliseconds([&] {
-        log_singular_values(size, samples, d.data(), e.data(), states.data(), values.data(), stream);
+        log_singular_values(size, samples, bidiagonals.diagonal.data(), bidiagonals.beside.data(),
+                            states.data(), values.data(), stream);
     });
     return out;
 }
@@ -127,14 +151,17 @@ void run(int size, int samples, mixers::Family family, Precision precision, cons
         precision == Precision::f64 ? stages<double>(size, samples) : stages<float>(size, samples);
 
     const double cube = static_cast<double>(n * n * n * count);
-    const double flops_ms = 1e3 * (2.0 * (depth - 1) * cube / tensor_rate + 8.0 / 3 * cube / vector_rate);
-    // Read and written once a step of the one-stage reduction, where a matrix does not stay on the chip.
+    // Two stages reduce on the tensor units as well.
+    const bool two = size >= (precision == Precision::f64 ? two_stages_from<double> : two_stages_from<float>);
+    const double flops_ms =
+        1e3 * (2.0 * (depth - 1) / tensor_rate + 8.0 / 3 / (two ? tensor_rate : vector_rate)) * cube;
+    // Read and written once a step of a one-stage reduction, where a matrix does not stay on the chip.
     const double bytes_ms = 1e3 * 16.0 / 3 * cube / memory_rate;
     std::printf(
-        "%5d x %-5d whole %9.3f ms | draw %8.3f x %d, multiply %8.3f x %d, bidiagonal %9.3f, bisect %8.3f | "
-        "floor: flops %8.3f ms, streaming %8.3f ms | %s\n",
-        size, samples, whole, each.draw, depth, each.multiply, depth - 1, each.bidiagonalise, each.bisect,
-        flops_ms, bytes_ms, backend->device().c_str());
+        "%5d x %-5d whole %9.3f ms | draw %8.3f x %d, multiply %8.3f x %d, %s: band %8.3f, chase %8.3f, "
+        "one stage %9.3f, bisect %8.3f | floor: flops %8.3f ms, one-stage streaming %8.3f ms | %s\n",
+        size, samples, whole, each.draw, depth, each.multiply, depth - 1, two ? "two stages" : "one stage",
+        each.band, each.chase, each.one_stage, each.bisect, flops_ms, bytes_ms, backend->device().c_str());
     std::fflush(stdout);
     if (folder.empty()) return;
     const std::string stem = folder + "/" + std::to_string(size);

@@ -8,6 +8,7 @@
 #include "montecarlo/cuda/runtime.cuh"
 #include "montecarlo/cuda/sampling.cuh"
 #include "montecarlo/cuda/shared.cuh"
+#include "montecarlo/cuda/two_stage.cuh"
 #include "montecarlo/sample/sizes.hpp"
 #include "random/stream.hpp"
 
@@ -82,13 +83,14 @@ public:
               std::span<Drawn> drawn, std::span<double> log_values) override {
         const auto n = unsigned_of(size_);
         draw_products(layers, seed, first, drawn, [&](Matrices<Real> product, std::size_t begin) {
-            bidiagonalise(product, exchange_, diagonal_.data(), beside_.data(), stream_);
+            reduce(product);
             log_singular_values(size_, product.count, diagonal_.data(), beside_.data(), states_.data(),
                                 values_.data(), stream_);
             check(cudaMemcpyAsync(log_values.data() + begin * n, values_.data(),
                                   unsigned_of(product.count) * n * sizeof(double), cudaMemcpyDeviceToHost,
                                   stream_),
                   "cudaMemcpy");
+            if (in_two_stages()) two_stages_.confirm(stream_);
         });
     }
 
@@ -134,7 +136,18 @@ private:
     /// fit. Vectors are few.
     std::size_t bytes_a_sample() const {
         return (5 * matrix_numbers(size_) + 8 * unsigned_of(size_) + 64) * sizeof(Real) +
-               (5 * unsigned_of(size_) + 64) * sizeof(double);
+               (5 * unsigned_of(size_) + 64) * sizeof(double) +
+               (in_two_stages() ? TwoStages<Real>::bytes(size_) : 0);
+    }
+
+    bool in_two_stages() const { return size_ >= two_stages_from<Real>; }
+
+    /// To a bidiagonal, in diagonal_ and beside_.
+    void reduce(Matrices<Real> product) {
+        if (in_two_stages())
+            bidiagonalise_in_two_stages(product, two_stages_, diagonal_.data(), beside_.data(), stream_);
+        else
+            bidiagonalise(product, exchange_, diagonal_.data(), beside_.data(), stream_);
     }
 
     /// Matrices in a buffer that grows as needed.
@@ -195,6 +208,7 @@ private:
         input_exponents_ = Buffer<int>();
         states_ = Buffer<SampleState>();
         graded_.release();
+        two_stages_.release();
         largest_ = Buffer<unsigned long long>();
     }
 
@@ -488,6 +502,7 @@ private:
     Buffer<int> input_exponents_;
     Forward forward_;  // in these
     Exchange<Real> exchange_;
+    TwoStages<Real> two_stages_;
     GradedProducts graded_;
     Buffer<SampleState> states_;
     Buffer<unsigned long long> largest_;

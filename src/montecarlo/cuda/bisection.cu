@@ -1,5 +1,8 @@
 #include "montecarlo/cuda/bisection.cuh"
 
+#include "montecarlo/cuda/launch.cuh"
+#include "montecarlo/cuda/warp.cuh"
+
 #include <cmath>
 
 namespace spectra::montecarlo::cuda {
@@ -49,7 +52,7 @@ __device__ int count_below(double x, const double* squares, int size) {
 }
 
 __device__ double block_max(double x, double* shared) {
-    for (int step = 16; step > 0; step /= 2) x = fmax(x, __shfl_xor_sync(0xffffffffU, x, step));
+    x = largest_of_warp(x);
     if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = x;
     __syncthreads();
     for (int warp = 0; warp < block / 32; ++warp) x = fmax(x, shared[warp]);
@@ -58,7 +61,7 @@ __device__ double block_max(double x, double* shared) {
 }
 
 __device__ double block_sum(double x, double* shared) {
-    for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(0xffffffffU, x, step);
+    x = sum_of_warp(x);
     if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = x;
     __syncthreads();
     x = 0;
@@ -134,9 +137,7 @@ void log_singular_values(int size, int count, const Real* diagonal, const Real* 
                          double* log_values, cudaStream_t stream) {
     if (count == 0) return;
     const auto bytes = static_cast<std::size_t>(2 * size) * sizeof(double);
-    check(cudaFuncSetAttribute(bisect<Real>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(bytes)),
-          "cudaFuncSetAttribute");
+    allow_shared(bisect<Real>, bytes);
     const dim3 grid(static_cast<unsigned>(count), static_cast<unsigned>((size + block - 1) / block));
     bisect<Real><<<grid, block, bytes, stream>>>(size, diagonal, beside, states, log_values);
     check(cudaGetLastError(), "log_singular_values");

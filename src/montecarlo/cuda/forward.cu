@@ -1,5 +1,7 @@
 #include "montecarlo/cuda/forward.cuh"
 
+#include "montecarlo/cuda/warp.cuh"
+
 #include <climits>
 #include <cmath>
 
@@ -45,7 +47,7 @@ __device__ int exponent_of(double x, int unit) {
 /// The largest x of the block, in every thread.
 __device__ double largest_of(double x) {
     __shared__ double of_warp[block / 32];
-    for (int step = 16; step > 0; step /= 2) x = fmax(x, __shfl_xor_sync(0xffffffffU, x, step));
+    x = largest_of_warp(x);
     __syncthreads();
     if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = x;
     __syncthreads();

@@ -2,6 +2,7 @@
 
 #include "montecarlo/cuda/graded_state.cuh"
 #include "montecarlo/cuda/sampling.cuh"
+#include "montecarlo/cuda/warp.cuh"
 
 #include <cfloat>
 #include <cmath>
@@ -29,15 +30,6 @@ __device__ inline int exponent_of(double x) {
     return exponent;
 }
 
-__device__ inline double sum_of_warp(double x) {
-    for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(0xffffffffU, x, step);
-    return x;
-}
-__device__ inline double largest_of_warp(double x) {
-    for (int step = 16; step > 0; step /= 2) x = fmax(x, __shfl_xor_sync(0xffffffffU, x, step));
-    return x;
-}
-
 /// The largest x of the block, in every thread.
 __device__ inline double largest_of_block(double x) {
     __shared__ double of_warp[warps];
@@ -47,13 +39,6 @@ __device__ inline double largest_of_block(double x) {
     __syncthreads();
     for (const double other : of_warp) x = fmax(x, other);
     return x;
-}
-
-__device__ inline int lane_number() {
-    return static_cast<int>(threadIdx.x) % 32;
-}
-__device__ inline int warp_number() {
-    return static_cast<int>(threadIdx.x) / 32;
 }
 
 /// A column in the registers of a warp: row lane + 32 c in x[c], zero from `size` on.

@@ -1,5 +1,9 @@
 #include "montecarlo/cuda/householder.cuh"
 
+#include "montecarlo/cuda/launch.cuh"
+#include "montecarlo/cuda/reflection.cuh"
+#include "montecarlo/cuda/warp.cuh"
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -16,27 +20,6 @@ struct Shape {
     static constexpr int block = threads * groups;
     static constexpr int warps = (threads + 31) / 32;  // per group
 };
-
-template <class Real>
-struct Reflection {
-    Real beta, kappa;
-};
-
-template <class Real>
-constexpr Real underflow = Real(1e-290);
-template <>
-constexpr float underflow<float> = 1e-34F;
-
-/// H = I − κ y yᵀ with y = c − β e₁ maps c = (alpha, …) to β e₁; tail2 is the sum of squares of the others.
-/// Numbers too small to be squared count as zero; NaN is kept.
-template <class Real>
-__device__ Reflection<Real> reflection(Real alpha, Real tail2) {
-    const Real norm = sqrt(alpha * alpha + tail2);
-    const Real beta = alpha < 0 ? norm : -norm;
-    const Real product = beta * (beta - alpha);
-    if (tail2 == 0 || product <= underflow<Real>) return {alpha, 0};
-    return {beta, 1 / product};
-}
 
 __host__ __device__ constexpr int padded(int n) {
     return (n + 7) / 8 * 8;
@@ -152,7 +135,7 @@ private:
 
     /// Leaves Σ part over all threads in `norms`, one number per warp.
     __device__ void leave_norm(Real part) {
-        for (int step = 16; step > 0; step /= 2) part += __shfl_xor_sync(0xffffffffU, part, step);
+        part = sum_of_warp(part);
         if (threadIdx.x % 32 == 0) norms_[threadIdx.x / 32] = part;
     }
 
@@ -407,28 +390,6 @@ __global__ __launch_bounds__(S::block, Shared ? 512 / S::block : 1) void reduce(
     }
 }
 
-struct DeviceLimits {
-    int shared_memory = 0;  // per block
-    int processors = 0;
-};
-
-DeviceLimits device_limits() {
-    int device = 0;
-    DeviceLimits out;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&out.shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-          "cudaDeviceGetAttribute");
-    check(cudaDeviceGetAttribute(&out.processors, cudaDevAttrMultiProcessorCount, device),
-          "cudaDeviceGetAttribute");
-    return out;
-}
-
-template <class Kernel>
-void allow_shared(Kernel kernel, std::size_t bytes) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-          "cudaFuncSetAttribute");
-}
-
 template <class S, bool Shared, class Real>
 std::size_t bytes_of_share(const Matrices<Real>& matrices, int blocks) {
     return static_cast<std::size_t>(shared_numbers<S, Shared>(matrices.size, blocks)) * sizeof(Real);
@@ -452,9 +413,7 @@ void reduce_spread(const Matrices<Real>& matrices, int blocks, Exchange<Real>& e
     const auto kernel = reduce<Real, S, false, true, task>;
     const std::size_t bytes = bytes_of_share<S, false>(matrices, blocks);
     allow_shared(kernel, bytes);
-    int resident = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, S::block, bytes), "cudaOccupancy");
-    resident *= device_limits().processors;
+    const int resident = resident_blocks(kernel, S::block, bytes);
     while (blocks > resident) blocks /= 2;
     if (blocks == 0) throw std::runtime_error("CUDA: householder: the device is too small");
     const int teams = std::min(resident / blocks, matrices.count);

@@ -1,5 +1,9 @@
 #include "montecarlo/cuda/product.cuh"
 
+#include "montecarlo/cuda/fragments.cuh"
+#include "montecarlo/cuda/launch.cuh"
+#include "montecarlo/cuda/warp.cuh"
+
 namespace spectra::montecarlo::cuda {
 namespace {
 
@@ -86,24 +90,8 @@ struct Accumulator<double> {
 #pragma unroll
             for (int i = 0; i < 2; ++i)
 #pragma unroll
-                for (int j = 0; j < 4; ++j) step(sum[i][j], a[i], b[j]);
+                for (int j = 0; j < 4; ++j) multiply_add(sum[i][j], a[i], b[j]);
         }
-    }
-
-    /// A product of 16×8 by 8×8.
-    __device__ static void step(double (&d)[4], const double (&a)[4], const double (&b)[2]) {
-#if __CUDA_ARCH__ >= 900
-        asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-            "{%0,%1,%2,%3};"
-            : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-            : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-#else
-#pragma unroll
-        for (int q = 0; q < 4; ++q)
-            asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-                : "+d"(d[q % 2 * 2]), "+d"(d[q % 2 * 2 + 1])
-                : "d"(a[q]), "d"(b[q / 2]));
-#endif
     }
 
     template <class Write>
@@ -188,7 +176,7 @@ __global__ __launch_bounds__(block) void multiply_tiles(int rows, int inner, int
         top = max(top, abs(x));
     });
     if (largest == nullptr) return;
-    for (int step = 16; step > 0; step /= 2) top = max(top, __shfl_xor_sync(0xffffffffU, top, step));
+    top = largest_of_warp(top);
     if (lane == 0)
         atomicMax(largest + number,
                   static_cast<unsigned long long>(__double_as_longlong(static_cast<double>(top))));
@@ -201,8 +189,7 @@ void multiply(int rows, int inner, int columns, int count, Operand<const Real> a
               Operand<Real> out, unsigned long long* largest, cudaStream_t stream) {
     if (count == 0) return;
     constexpr int bytes = stages * static_cast<int>(sizeof(Stage<Real>));
-    check(cudaFuncSetAttribute(multiply_tiles<Real>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-          "cudaFuncSetAttribute");
+    allow_shared(multiply_tiles<Real>, bytes);
     const int tiles = (rows + tile - 1) / tile * ((columns + tile - 1) / tile);
     multiply_tiles<Real>
         <<<static_cast<unsigned>(tiles) * static_cast<unsigned>(count), block, bytes, stream>>>(

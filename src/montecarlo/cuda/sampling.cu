@@ -1,5 +1,7 @@
 #include "montecarlo/cuda/sampling.cuh"
 
+#include "montecarlo/cuda/warp.cuh"
+
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
@@ -179,7 +181,7 @@ __global__ __launch_bounds__(block) void mixer_kernel(Matrices<const Real> in, S
             top = max(top, abs(static_cast<Real>(sum)));
         }
     }
-    for (int step = 16; step > 0; step /= 2) top = max(top, __shfl_xor_sync(0xffffffffU, top, step));
+    top = largest_of_warp(top);
     if (threadIdx.x % 32 == 0)
         atomicMax(largest + sample,
                   static_cast<unsigned long long>(__double_as_longlong(static_cast<double>(top))));
@@ -237,8 +239,7 @@ __global__ __launch_bounds__(32 * columns_a_block) void reflections_kernel(
         Real dot = 0;
         for (int i = (k & ~31) + lane; i < m; i += 32)
             if (i >= k) dot += of_k[i] * column[i];
-        for (int step = 16; step > 0; step /= 2) dot += __shfl_xor_sync(0xffffffffU, dot, step);
-        dot *= kappa[k];
+        dot = sum_of_warp(dot) * kappa[k];
         for (int i = (k & ~31) + lane; i < m; i += 32)
             if (i >= k) column[i] -= dot * of_k[i];
     }

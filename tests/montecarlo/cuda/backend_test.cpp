@@ -111,10 +111,11 @@ struct Case {
 
 /// Every branch at sizes around the borders between kernels, primes among them.
 std::vector<Case> cases() {
-    const int sizes[][2] = {{1, 1},   {2, 1},   {1, 3},  {4, 8},   {1, 31},  {3, 11},  {1, 37},
-                            {4, 16},  {5, 13},  {1, 97}, {4, 25},  {1, 101}, {4, 28},  {1, 113},
-                            {4, 39},  {1, 163}, {2, 88}, {1, 177}, {4, 45},  {1, 227}, {4, 64},
-                            {1, 257}, {3, 97},  {4, 80}, {1, 331}, {4, 100}, {1, 449}, {4, 128}};
+    const int sizes[][2] = {{1, 1},   {2, 1},   {1, 3},   {4, 8},   {1, 31},  {3, 11},  {1, 37},
+                            {4, 16},  {5, 13},  {1, 97},  {4, 25},  {1, 101}, {4, 28},  {1, 113},
+                            {4, 39},  {1, 163}, {2, 88},  {1, 177}, {4, 45},  {1, 227}, {4, 64},
+                            {1, 257}, {3, 97},  {4, 80},  {1, 331}, {1, 383}, {4, 96},  {5, 77},
+                            {4, 100}, {1, 415}, {1, 449}, {4, 128}, {3, 181}};
     std::vector<Case> out;
     std::size_t branch = 0;
     for (const auto& [streams, width] : sizes) {
@@ -223,7 +224,7 @@ TEST(Cuda, NormIsThatOfTheValues) {
 
 /// The same bits from any split of the samples into calls, and from run to run.
 TEST(Cuda, BatchesDoNotShow) {
-    for (const int width : {1, 16, 25, 50, 100, 150}) {
+    for (const int width : {1, 16, 25, 50, 95, 96, 100, 150}) {
         std::string name;
         const auto network = network_of(4, width, 6, 0, name);
         const auto size = static_cast<std::size_t>(network.size());
@@ -297,7 +298,7 @@ TEST(Cuda, ExtremesAreKept) {
 
 TEST(Cuda, SinglePrecisionIsClose) {
     for (const std::size_t branch : {0U, 1U, 3U, 7U, 10U}) {
-        for (const int width : {7, 25, 90}) {
+        for (const int width : {7, 25, 90, 105, 130}) {
             std::string name;
             const auto network = network_of(4, width, 4, branch, name);
             auto both = on_both(network, 2);

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "montecarlo/cuda/runtime.cuh"
+
+#include <cstddef>
+
+namespace spectra::montecarlo::cuda {
+
+/// From this size on two stages are faster than one (householder.cuh). On an H200 they are 0.97 (double) and
+/// 0.88 (float) times as fast at 256, and 1.67 and 1.50 times at 512.
+template <class Real>
+constexpr int two_stages_from = 384;
+template <>
+inline constexpr int two_stages_from<float> = 416;
+
+/// Superdiagonals of the band between the stages; also the size of a tile.
+constexpr int band_width = 32;
+
+/// A stored column of a band: rows from 2·band_width above the diagonal to band_width − 1 below.
+constexpr int band_leading = 3 * band_width;
+
+/// Memory of both stages. One per stream; it grows as needed.
+template <class Real>
+struct TwoStages {
+    Buffer<Real> padded, reflectors, factors, band;
+    Buffer<unsigned> progress;  ///< tasks that each sweep has done
+    Buffer<unsigned> failures;  ///< one number: waits that were given up
+
+    /// Elements between the bands of matrices.
+    static std::size_t band_stride(int size);
+    /// Bytes for one matrix.
+    static std::size_t bytes(int size);
+
+    void reserve(const Matrices<Real>& matrices);
+    void release();
+
+    /// Waits for the stream. Throws std::runtime_error if a thread block of the last reduction waited in vain for
+    /// another: its numbers are then wrong.
+    void confirm(const Stream& stream);
+};
+
+/// A = Q B Pᵀ with upper banded B, of which band_width superdiagonals are not zero, written to work.band: entry
+/// (i, j) at j·band_leading + i − j + 2·band_width. The matrices are overwritten.
+///
+/// Tiles have 32×32 entries. A panel, a column of tiles, is reduced in a tree: groups of eight tiles each by
+/// Householder's reflections in one thread block, then groups of eight of the triangles that remain, and so on.
+/// The reflections of a group, I − V T Vᵀ, are then applied to all columns of tiles at the right in products on
+/// tensor cores. Rows of tiles follow likewise, transposed.
+template <class Real>
+void reduce_to_band(Matrices<Real> matrices, TwoStages<Real>& work, cudaStream_t stream);
+
+/// Reduces the bands to upper bidiagonal matrices: `size` elements of the diagonal and `size` − 1 beside it per
+/// matrix, with a stride of `size`. The bands are overwritten.
+///
+/// Sweep i maps row i to its first two entries, and chases what that fills in along the band, in tasks of 32
+/// columns, at a distance of two tasks from the sweep before. Where a band fits into shared memory (to 349 and 782 on
+/// an H200, in double and single precision), one block has a matrix, and each four of its warps one sweep at a time;
+/// else several blocks have a matrix and one sweep each.
+template <class Real>
+void reduce_band(const Matrices<Real>& matrices, TwoStages<Real>& work, Real* diagonal, Real* beside,
+                 cudaStream_t stream);
+
+/// Both; the same as bidiagonalise (householder.cuh) up to the reflections used. The distribution of work depends
+/// only on the size, and sums have a fixed order: a result does not depend on the other matrices or their
+/// number. `work.confirm` tells whether it is valid.
+template <class Real>
+void bidiagonalise_in_two_stages(Matrices<Real> matrices, TwoStages<Real>& work, Real* diagonal, Real* beside,
+                                 cudaStream_t stream);
+
+}  // namespace spectra::montecarlo::cuda
