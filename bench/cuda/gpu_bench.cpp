@@ -152,7 +152,7 @@ void run(int size, int samples, mixers::Family family, Precision precision, cons
 
     const double cube = static_cast<double>(n * n * n * count);
     // Two stages reduce on the tensor units as well.
-    const bool two = size >= (precision == Precision::f64 ? two_stages_from<double> : two_stages_from<float>);
+    const bool two = size >= two_stages_from;
     const double flops_ms =
         1e3 * (2.0 * (depth - 1) / tensor_rate + 8.0 / 3 / (two ? tensor_rate : vector_rate)) * cube;
     // Read and written once a step of a one-stage reduction, where a matrix does not stay on the chip.

@@ -140,7 +140,7 @@ private:
                (in_two_stages() ? TwoStages<Real>::bytes(size_) : 0);
     }
 
-    bool in_two_stages() const { return size_ >= two_stages_from<Real>; }
+    bool in_two_stages() const { return size_ >= two_stages_from; }
 
     /// To a bidiagonal, in diagonal_ and beside_.
     void reduce(Matrices<Real> product) {

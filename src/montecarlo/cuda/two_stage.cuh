@@ -6,12 +6,9 @@
 
 namespace spectra::montecarlo::cuda {
 
-/// From this size on two stages are faster than one (householder.cuh). On an H200 they are 0.97 (double) and
-/// 0.88 (float) times as fast at 256, and 1.67 and 1.50 times at 512.
-template <class Real>
-constexpr int two_stages_from = 384;
-template <>
-inline constexpr int two_stages_from<float> = 416;
+/// From this size on two stages are faster than one (householder.cuh). On an H200 they are 1.23 (double) and 1.02 (float)
+/// times as fast at 256, 2.0 and 2.2 times at 320, and 2.4 and 2.0 times at 1024.
+constexpr int two_stages_from = 256;
 
 /// Superdiagonals of the band between the stages; also the size of a tile.
 constexpr int band_width = 32;

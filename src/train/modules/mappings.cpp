@@ -12,12 +12,13 @@
 namespace spectra::train {
 
 using torch::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::tensor_list;
 
 #if SPECTRA_TORCH_CUDA
 
 namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::tensor_list;
 
 /// (rows, k), the numbers of a row one after the other.
 Tensor rows_of(const Tensor& x) {

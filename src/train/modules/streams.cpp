@@ -10,8 +10,6 @@
 namespace spectra::train {
 
 using torch::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::tensor_list;
 
 namespace {
 
@@ -25,6 +23,9 @@ Tensor by_stream(const Tensor& x, int64_t n) {
 #if SPECTRA_TORCH_CUDA
 
 namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::tensor_list;
 
 float* numbers(const Tensor& x) {
     return x.defined() ? x.data_ptr<float>() : nullptr;
