@@ -1,0 +1,86 @@
+#include "dyson/law/precise_points.hpp"
+
+#include "base/special_values.hpp"
+#include "dyson/equations/precise_chain.hpp"
+#include "dyson/solve/watched.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <span>
+#include <variant>
+
+namespace spectra::dyson {
+namespace {
+
+constexpr double most_products = 4e5;
+
+/// Every number one unit in the last place up or down.
+Network rounded_otherwise(Network network, unsigned seed) {
+    std::minstd_rand random(seed);
+    const auto change = [&](std::span<double> values) {
+        for (double& x : values) x *= 1 + (random() >> 16 & 1 ? 0x1p-52 : -0x1p-52);
+    };
+    const auto change_vectors = [&](std::vector<Eigen::VectorXd>& vectors) {
+        for (auto& v : vectors) change({v.data(), static_cast<std::size_t>(v.size())});
+    };
+    const auto change_law = [&](BranchLaw& law) {
+        for (auto& values : law) change(values);
+    };
+    for (Mixer& a : network.mixers) change({a.data(), static_cast<std::size_t>(a.size())});
+    if (auto* isotropic = std::get_if<IsotropicBranch>(&network.branch)) {
+        change(isotropic->sigma2);
+        change_law(isotropic->law);
+    } else if (auto* hyper = std::get_if<HyperConnectionBranch>(&network.branch)) {
+        change(hyper->sigma2);
+        change_law(hyper->law);
+        change_vectors(hyper->pre);
+        change_vectors(hyper->post);
+    } else if (auto* activation = std::get_if<ActivationBranch>(&network.branch)) {
+        change(activation->sigma_w2);
+    }
+    return network;
+}
+
+}  // namespace
+
+bool has_precise_points(const Network& network) {
+    const bool chain = !std::holds_alternative<TiedBranch>(network.branch) &&
+                       !std::holds_alternative<AlignedBranch>(network.branch);
+    return chain && precise_products(network) <= most_products;
+}
+
+std::vector<PrecisePoint> precise_points(const Network& network, const Tracker& tracker,
+                                         const std::vector<Complex>& omega,
+                                         const std::function<void()>& on_step) {
+    std::vector<PrecisePoint> points(omega.size());
+    if (omega.empty()) return points;
+    Tracker precise(tracker, watched(make_precise_chain(network), on_step));
+    if (!precise.add_companion(std::log(std::abs(omega.front())))) return points;
+    const std::unique_ptr<Equation> others[] = {make_precise_chain(rounded_otherwise(network, 1)),
+                                                make_precise_chain(rounded_otherwise(network, 2))};
+    for (std::size_t k = 0; k < omega.size(); ++k) {
+        const Complex w = omega[k];
+        const bool mirrored = w.real() < 0;  // g(−ω̄) = −conj g(ω)
+        const Solution solution = precise.solve(mirrored ? -std::conj(w) : w);
+        PrecisePoint& point = points[k];
+        point.steps = solution.steps;
+        point.residual = solution.residual;
+        if (!solution.ok()) continue;
+        double change = 0;
+        for (const auto& other : others) {
+            Unknowns delta;
+            const bool found = other->newton_step(solution.omega, solution.m, delta);
+            change = std::max(change, found ? delta.cwiseAbs().maxCoeff() : infinity);
+        }
+        point.residual = std::max(solution.residual, change);
+        point.certified = change <= largest_change;
+        point.beyond_double = !point.certified;
+        const Complex g =
+            precise.equation().scaled_green(solution.omega, solution.m) * std::exp(-solution.omega.log_scale);
+        point.g = mirrored ? -std::conj(g) : g;
+    }
+    return points;
+}
+
+}  // namespace spectra::dyson
