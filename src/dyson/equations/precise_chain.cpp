@@ -3,11 +3,8 @@
 #include "dyson/equations/chain.hpp"
 #include "dyson/equations/covariance.hpp"
 #include "dyson/equations/site_draws.hpp"
+#include "dyson/equations/wide.hpp"
 #include "dyson/solve/newton.hpp"
-
-#include <boost/multiprecision/complex_adaptor.hpp>
-#include <boost/multiprecision/cpp_bin_float.hpp>
-#include <boost/multiprecision/eigen.hpp>
 
 #include <Eigen/LU>
 
@@ -18,24 +15,8 @@
 namespace spectra::dyson {
 namespace {
 
-// Cancellation costs up to four digits per digit of s over the noise, over the 60 e-folds that are asked for.
-using Digits = boost::multiprecision::cpp_bin_float<precise_digits>;
-using WideReal = boost::multiprecision::number<Digits, boost::multiprecision::et_off>;
-using Wide = boost::multiprecision::number<boost::multiprecision::complex_adaptor<Digits>,
-                                           boost::multiprecision::et_off>;
-using WideMatrix = Eigen::Matrix<Wide, Eigen::Dynamic, Eigen::Dynamic>;
-using WideVector = Eigen::Matrix<Wide, Eigen::Dynamic, 1>;
 using Eigen::Index;
 
-Wide wide(Complex z) {
-    return Wide(WideReal(z.real()), WideReal(z.imag()));
-}
-Complex rounded(const Wide& z) {
-    return {static_cast<double>(z.real()), static_cast<double>(z.imag())};
-}
-WideMatrix wide(const Eigen::MatrixXd& a) {
-    return a.unaryExpr([](double x) { return Wide(WideReal(x)); });
-}
 Wide log_ratio(const Wide& a, const Wide& b) {
     return log(Wide(a / b));
 }

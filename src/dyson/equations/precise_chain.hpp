@@ -7,10 +7,7 @@
 
 namespace spectra::dyson {
 
-/// Digits of the numbers in a precise chain.
-inline constexpr unsigned precise_digits = 120;
-
-/// The equation of make_chain (chain.hpp) in the same unknowns, with every Newton step computed in `precise_digits` digits
+/// The equation of make_chain (chain.hpp) in the same unknowns, with every Newton step computed in 120 digits
 /// and rounded at the end. For points that rounding hides from the chain: where streams without noise carry a current past
 /// a layer in which noise dominates, what determines a_l/b_l is smaller than the current by a power of s over the noise.
 /// The unknowns themselves are not ill-conditioned there.

@@ -2,6 +2,7 @@
 
 #include "base/special_values.hpp"
 #include "dyson/equations/precise_chain.hpp"
+#include "dyson/equations/precise_tied.hpp"
 #include "dyson/solve/watched.hpp"
 
 #include <algorithm>
@@ -38,16 +39,26 @@ Network rounded_otherwise(Network network, unsigned seed) {
         change_vectors(hyper->post);
     } else if (auto* activation = std::get_if<ActivationBranch>(&network.branch)) {
         change(activation->sigma_w2);
+    } else if (auto* tied = std::get_if<TiedBranch>(&network.branch)) {
+        // Layers with the same weights stay the same.
+        for (double& sigma2 : tied->sigma2) sigma2 *= 1 + 0x1p-52;
+        change_vectors(tied->pre);
+        change_vectors(tied->post);
     }
     return network;
+}
+
+std::unique_ptr<Equation> make_precise(const Network& network) {
+    return std::holds_alternative<TiedBranch>(network.branch) ? make_precise_tied(network)
+                                                              : make_precise_chain(network);
 }
 
 }  // namespace
 
 bool has_precise_points(const Network& network) {
-    const bool chain = !std::holds_alternative<TiedBranch>(network.branch) &&
-                       !std::holds_alternative<AlignedBranch>(network.branch);
-    return chain && precise_products(network) <= most_products;
+    if (std::holds_alternative<AlignedBranch>(network.branch)) return false;
+    const bool tied = std::holds_alternative<TiedBranch>(network.branch);
+    return (tied ? precise_tied_products(network) : precise_products(network)) <= most_products;
 }
 
 std::vector<PrecisePoint> precise_points(const Network& network, const Tracker& tracker,
@@ -55,10 +66,10 @@ std::vector<PrecisePoint> precise_points(const Network& network, const Tracker& 
                                          const std::function<void()>& on_step) {
     std::vector<PrecisePoint> points(omega.size());
     if (omega.empty()) return points;
-    Tracker precise(tracker, watched(make_precise_chain(network), on_step));
+    Tracker precise(tracker, watched(make_precise(network), on_step));
     if (!precise.add_companion(std::log(std::abs(omega.front())))) return points;
-    const std::unique_ptr<Equation> others[] = {make_precise_chain(rounded_otherwise(network, 1)),
-                                                make_precise_chain(rounded_otherwise(network, 2))};
+    const std::unique_ptr<Equation> others[] = {make_precise(rounded_otherwise(network, 1)),
+                                                make_precise(rounded_otherwise(network, 2))};
     for (std::size_t k = 0; k < omega.size(); ++k) {
         const Complex w = omega[k];
         const bool mirrored = w.real() < 0;  // g(−ω̄) = −conj g(ω)

@@ -23,7 +23,7 @@ struct PrecisePoint {
 /// The change beyond which a point is not determined by a network in double precision: that of newton()'s floor.
 inline constexpr double largest_change = 1e-4;
 
-/// Whether points of a network can be solved again in extended precision: independent layers, of a size at which a Newton
+/// Whether points of a network can be solved again in extended precision: no aligned branches, and a size at which a Newton
 /// step takes less than half a second.
 bool has_precise_points(const Network& network);
 

@@ -40,6 +40,15 @@ Network lost_direction() {
     return network;
 }
 
+/// Tied hyper-connections without mixers: one of two streams is lost.
+Network tied_lost_direction() {
+    Network network;
+    network.streams = 2;
+    network.mixers.assign(2, Mixer::Zero(2, 2));
+    network.branch = tied_branch(2, 1e-6, Eigen::Vector2d(0.5, 0.25), Eigen::Vector2d(1.5, -0.5));
+    return network;
+}
+
 /// g by fifty digits, from |ω| = 1 down along a ray.
 Complex precise_green(const Network& network, double log_s, double tilt) {
     const tests::ChainInPrecision<Precise, PreciseComplex> chain(network);
@@ -80,6 +89,30 @@ TEST(PrecisePoints, AgreeWithFiftyDigitsWhereAMixerLosesADirection) {
         ASSERT_TRUE(found.certified[0]) << log_s;
         EXPECT_LT(std::abs(found.g[0] - exact), 1e-9 * std::abs(exact)) << log_s;
     }
+}
+
+/// One tied hyper-connection has no layer to share its weights with: the same law as one that is free.
+TEST(PrecisePoints, OfTiedWeightsAgreeWithFreeOnesAtOneLayer) {
+    Network free = branch_alone(), tied = free;
+    free.mixers = tied.mixers = {Mixer{{1, 0.5}, {2, 1}}};
+    const Eigen::Vector2d pre(0.5, -1), post(1.5, 0.25);
+    free.branch = HyperConnectionBranch{{1e-4}, {pre}, {post}};
+    tied.branch = tied_branch(1, 1e-4, pre, post);
+    for (const double log_s : {-30.0, -45.0}) {
+        const std::vector<Complex> omega{std::exp(log_s) * Complex(1, 0.1)};
+        const Green one = green(free, omega), other = green(tied, omega);
+        ASSERT_TRUE(one.certified[0] && other.certified[0]) << log_s;
+        EXPECT_LT(std::abs(one.g[0] - other.g[0]), 1e-9 * std::abs(one.g[0])) << log_s;
+    }
+}
+
+TEST(PrecisePoints, OfTiedWeightsFindTheMassOfTheStreamThatIsLost) {
+    // F² in one of two directions, far below its values: half of the mass is at zero.
+    const Network network = tied_lost_direction();
+    const auto at = [&](double log_s) { return std::exp(log_s) * Complex(1, 0.3); };
+    const Green found = green(network, {at(-60)});
+    EXPECT_TRUE(found.certified[0]);
+    EXPECT_NEAR(std::abs(found.g[0] * at(-60) - 0.5), 0, 1e-9);
 }
 
 /// A mixer of rank one to rounding: what it leaves of the other two directions is of size 1e-17, and so is one singular value
