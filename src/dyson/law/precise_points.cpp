@@ -3,6 +3,7 @@
 #include "base/special_values.hpp"
 #include "dyson/equations/precise_chain.hpp"
 #include "dyson/equations/precise_tied.hpp"
+#include "dyson/solve/newton.hpp"
 #include "dyson/solve/watched.hpp"
 
 #include <algorithm>
@@ -53,6 +54,15 @@ std::unique_ptr<Equation> make_precise(const Network& network) {
                                                               : make_precise_chain(network);
 }
 
+/// The relative change of g from a solution of one network to that of another nearby; that of the unknowns where Newton's
+/// method does not lead from one to the other.
+double change_of(Complex g, Equation& other, const Solution& solution) {
+    const Solution moved = newton(other, solution.omega, solution.m);
+    if (moved.ok()) return std::abs(other.scaled_green(moved.omega, moved.m) / g - 1.0);
+    Unknowns delta;
+    return other.newton_step(solution.omega, solution.m, delta) ? delta.cwiseAbs().maxCoeff() : infinity;
+}
+
 }  // namespace
 
 bool has_precise_points(const Network& network) {
@@ -78,18 +88,17 @@ std::vector<PrecisePoint> precise_points(const Network& network, const Tracker& 
         point.steps = solution.steps;
         point.residual = solution.residual;
         if (!solution.ok()) continue;
+        const Complex g = precise.equation().scaled_green(solution.omega, solution.m);
         double change = 0;
         for (const auto& other : others) {
-            Unknowns delta;
-            const bool found = other->newton_step(solution.omega, solution.m, delta);
-            change = std::max(change, found ? delta.cwiseAbs().maxCoeff() : infinity);
+            const double by = change_of(g, *other, solution);
+            change = by <= change ? change : by;
         }
         point.residual = std::max(solution.residual, change);
         point.certified = change <= largest_change;
-        point.beyond_double = !point.certified;
-        const Complex g =
-            precise.equation().scaled_green(solution.omega, solution.m) * std::exp(-solution.omega.log_scale);
-        point.g = mirrored ? -std::conj(g) : g;
+        point.beyond_double = change > largest_change;
+        const Complex unscaled = g * std::exp(-solution.omega.log_scale);
+        point.g = mirrored ? -std::conj(unscaled) : unscaled;
     }
     return points;
 }

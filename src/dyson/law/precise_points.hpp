@@ -11,11 +11,10 @@ namespace spectra::dyson {
 /// A point of the upper half plane in extended precision.
 struct PrecisePoint {
     Complex g;  ///< the Green's function, if certified
-    double residual =
-        1;  ///< last Newton step, or the change of the unknowns by rounding of the network if that is larger
+    double residual = 1;     ///< last Newton step, or the change of g by rounding of the network if larger
     int steps = 0;           ///< Newton steps
     bool certified = false;  ///< the right solution
-    /// Solved, but the unknowns change by more than `largest_change` when every number of the network changes by one unit in
+    /// Solved, but g changes by more than `largest_change`, relative, when every number of the network changes by one unit in
     /// its last place: no answer can be given for numbers in double precision.
     bool beyond_double = false;
 };

@@ -93,9 +93,11 @@ TEST(PrecisePoints, AgreeWithFiftyDigitsWhereAMixerLosesADirection) {
 
 /// One tied hyper-connection has no layer to share its weights with: the same law as one that is free.
 TEST(PrecisePoints, OfTiedWeightsAgreeWithFreeOnesAtOneLayer) {
-    Network free = branch_alone(), tied = free;
-    free.mixers = tied.mixers = {Mixer{{1, 0.5}, {2, 1}}};
-    const Eigen::Vector2d pre(0.5, -1), post(1.5, 0.25);
+    Network free;
+    free.streams = 3;
+    free.mixers = {Mixer(Eigen::Vector3d(1, 0, 0).asDiagonal())};
+    Network tied = free;
+    const Eigen::Vector3d pre(0.5, -1, 0.3), post(1.5, 0.25, -0.2);
     free.branch = HyperConnectionBranch{{1e-4}, {pre}, {post}};
     tied.branch = tied_branch(1, 1e-4, pre, post);
     for (const double log_s : {-30.0, -45.0}) {
