@@ -530,6 +530,11 @@ double seconds_per_step(const Network& given, Method method) {
     return least;
 }
 
+std::string Green::verdict(std::size_t point) const {
+    if (certified[point] != 0) return "yes";
+    return beyond_double[point] != 0 ? "beyond double precision" : "no";
+}
+
 Green green(const Network& given, const std::vector<std::complex<double>>& omega, const Options& options) {
     check(given);
     check(given, Method::operator_valued);

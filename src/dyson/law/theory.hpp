@@ -157,6 +157,9 @@ struct Green {
     /// 1 where g depends on digits that the network's numbers do not have: it was solved in extended precision, and changes
     /// by more than 1e-4 when they change by one unit in the last place. Not certified then.
     std::vector<std::uint8_t> beyond_double;
+
+    /// Whether a point is certified: "yes", "no" or "beyond double precision".
+    std::string verdict(std::size_t point) const;
 };
 
 /// g(ω) of a checked network at the given points, each in the upper half plane.

@@ -133,6 +133,8 @@ TEST(PrecisePoints, AreRefusedWhereTheyDependOnDigitsThatTheNetworkDoesNotHave) 
     EXPECT_NEAR((found.g[0] * found.omega[0]).real(), 1.0 / 3, 1e-3);  // as if that value were zero
     EXPECT_FALSE(found.certified[1]);
     EXPECT_TRUE(found.beyond_double[1]);
+    EXPECT_EQ(found.verdict(0), "yes");
+    EXPECT_EQ(found.verdict(1), "beyond double precision");
     EXPECT_GT(found.residual[1], largest_change);
     // Zeros are exact.
     network.mixers = {Eigen::Vector3d(1, 0, 0) * right.transpose()};
