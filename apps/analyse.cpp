@@ -29,9 +29,9 @@ std::string complex_text(std::complex<double> value) {
 std::string green_table(const dyson::Green& green) {
     std::string table = fmt::format("\n  {:<28}{:<40}{}\n", "omega", "g", "certified");
     for (std::size_t k = 0; k < green.omega.size(); ++k)
-        table += fmt::format("  {:<28}{:<40}{}\n", complex_text(green.omega[k]),
-                             green.certified[k] != 0 ? complex_text(green.g[k]) : "not found",
-                             green.certified[k] != 0 ? "yes" : "no");
+        table +=
+            fmt::format("  {:<28}{:<40}{}\n", complex_text(green.omega[k]),
+                        green.certified[k] != 0 ? complex_text(green.g[k]) : "not found", green.verdict(k));
     return table;
 }
 

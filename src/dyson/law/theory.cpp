@@ -17,6 +17,7 @@
 #include "dyson/law/bands.hpp"
 #include "dyson/law/density.hpp"
 #include "dyson/law/potential.hpp"
+#include "dyson/law/precise_points.hpp"
 #include "dyson/law/unresolved.hpp"
 #include "dyson/solve/tracker.hpp"
 #include "dyson/solve/watched.hpp"
@@ -25,6 +26,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <numbers>
 #include <optional>
@@ -416,6 +418,42 @@ Theory solve_from(const Network& network, Method method, const Options& options,
     return solve_checked(network, method, options, last);
 }
 
+/// Points without a certificate, in extended precision: those of one half e-fold together, which share the way there.
+void solve_again(const Network& network, const Tracker& tracker, const Options& options, Green& green) {
+    std::map<long, std::vector<std::size_t>> by_scale;
+    for (std::size_t k = 0; k < green.omega.size(); ++k)
+        if (green.certified[k] == 0)
+            by_scale[std::lround(2 * std::log(std::abs(green.omega[k])))].push_back(k);
+    std::vector<std::vector<std::size_t>> groups;
+    for (auto& [scale, group] : by_scale) groups.push_back(std::move(group));
+    struct Nothing {};
+    std::vector<Nothing> threads(static_cast<std::size_t>(
+        std::clamp(static_cast<int>(groups.size()), 1, threads_or_all(options.threads))));
+    std::vector<std::vector<PrecisePoint>> solved(groups.size());
+    const auto solve = [&](Nothing&, std::size_t i) {
+        std::vector<Complex> omega;
+        for (const std::size_t k : groups[i]) omega.push_back(green.omega[k]);
+        solved[i] = precise_points(network, tracker, omega, options.on_step);
+    };
+    const auto send = [&](ByteWriter& writer, std::size_t i) {
+        for (const PrecisePoint& point : solved[i]) writer.put(point);
+    };
+    const auto receive = [&](ByteReader& reader, std::size_t i) {
+        for (std::size_t j = 0; j < groups[i].size(); ++j) solved[i].push_back(reader.get<PrecisePoint>());
+    };
+    parallel_for(options.team, groups.size(), threads, solve, send, receive);
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        for (std::size_t j = 0; j < groups[i].size(); ++j) {
+            const std::size_t k = groups[i][j];
+            const PrecisePoint& point = solved[i][j];
+            if (point.certified) green.g[k] = point.g;
+            green.residual[k] = point.residual;
+            green.iterations[k] += point.steps;
+            green.certified[k] = point.certified ? 1 : 0;
+            green.beyond_double[k] = point.beyond_double ? 1 : 0;
+        }
+}
+
 }  // namespace
 
 std::string name(Method method) {
@@ -492,6 +530,11 @@ double seconds_per_step(const Network& given, Method method) {
     return least;
 }
 
+std::string Green::verdict(std::size_t point) const {
+    if (certified[point] != 0) return "yes";
+    return beyond_double[point] != 0 ? "beyond double precision" : "no";
+}
+
 Green green(const Network& given, const std::vector<std::complex<double>>& omega, const Options& options) {
     check(given);
     check(given, Method::operator_valued);
@@ -503,6 +546,7 @@ Green green(const Network& given, const std::vector<std::complex<double>>& omega
     result.certified.assign(count, 1);
     result.residual.assign(count, 0);
     result.iterations.assign(count, 0);
+    result.beyond_double.assign(count, 0);
     if (any_layer_is_zero(network)) {  // J = 0
         for (const Complex w : omega) result.g.push_back(1.0 / w);
         return result;
@@ -538,6 +582,7 @@ Green green(const Network& given, const std::vector<std::complex<double>>& omega
         result.certified[k] = reader.get<std::uint8_t>();
     };
     parallel_for(options.team, count, trackers, solve, send, receive);
+    if (has_precise_points(network)) solve_again(network, tracker, options, result);
     return result;
 }
 

@@ -146,13 +146,20 @@ inline constexpr int typical_newton_steps = 2000;
 /// Seconds that one Newton step takes on one thread here and now, by timing one of the network's own.
 double seconds_per_step(const Network& network, Method method);
 
-/// g(ω) by the chain at given points of the upper half plane; NaN if not certified.
+/// g(ω) by the chain at given points of the upper half plane; NaN if not certified. Points that rounding hides are solved
+/// again in extended precision (precise_points.hpp).
 struct Green {
     std::vector<std::complex<double>> omega;  ///< the points
     std::vector<std::complex<double>> g;      ///< g there
     std::vector<double> residual;             ///< last Newton step relative to the unknowns
     std::vector<int> iterations;              ///< Newton steps spent on the point
     std::vector<std::uint8_t> certified;      ///< 1 where the point was shown to be the right solution
+    /// 1 where g depends on digits that the network's numbers do not have: it was solved in extended precision, and changes
+    /// by more than 1e-4 when they change by one unit in the last place. Not certified then.
+    std::vector<std::uint8_t> beyond_double;
+
+    /// Whether a point is certified: "yes", "no" or "beyond double precision".
+    std::string verdict(std::size_t point) const;
 };
 
 /// g(ω) of a checked network at the given points, each in the upper half plane.

@@ -105,6 +105,9 @@ Tracker::Tracker(const Tracker& other)
       anchors_(other.anchors_),
       companions_(other.companions_) {}
 
+Tracker::Tracker(const Tracker& other, std::unique_ptr<Equation> equation)
+    : equation_(std::move(equation)), log_far_(other.log_far_), companions_(other.companions_) {}
+
 bool Tracker::is_large_enough(const Frequency& omega, const Unknowns& m) const {
     const double height = omega.direction.imag();
     if (height == 0) return true;
@@ -215,13 +218,48 @@ Solution Tracker::from_weaker_noise(double log_s) {
     return here;
 }
 
+std::vector<Solution>::const_iterator Tracker::nearest_companion(double log_s) const {
+    return std::min_element(companions_.begin(), companions_.end(), [&](const auto& a, const auto& b) {
+        return std::abs(a.omega.log_scale - log_s) < std::abs(b.omega.log_scale - log_s);
+    });
+}
+
+bool Tracker::add_companion(double log_s) {
+    if (companions_.empty()) return false;
+    // Far from where the law changes, unknowns are powers of s: steps grow, from guesses beyond the last two.
+    Solution here = *nearest_companion(log_s);
+    std::optional<Solution> before;
+    double step = companion_spacing;
+    int steps = 0;
+    while (here.omega.log_scale != log_s) {
+        const double x = here.omega.log_scale, rest = log_s - x;
+        const double next = std::abs(rest) <= step ? log_s : x + std::copysign(step, rest);
+        Unknowns guess = here.m;
+        if (before) {
+            const double f = (next - x) / (x - before->omega.log_scale);
+            const double weights[2] = {1 + f, -f};
+            guess = equation_->mix({&here.m, &before->m}, weights);
+        }
+        Solution solution = attempt(at_tilt(next, companion_tilt), guess, 12);
+        steps += solution.steps;
+        if (solution.ok()) {
+            before = std::move(here);
+            here = std::move(solution);
+            if (here.steps <= 6) step *= 1.5;
+        } else if ((step /= 2) < 0.01 || steps > path_steps(*equation_)) {
+            return false;
+        }
+    }
+    const auto below = std::find_if(companions_.begin(), companions_.end(),
+                                    [&](const auto& a) { return a.omega.log_scale <= log_s; });
+    companions_.insert(below, std::move(here));
+    return true;
+}
+
 Solution Tracker::companion(double log_s) {
     if (companions_.empty()) return {};
     if (!anchors_.empty()) make_companions();
-    const auto nearest =
-        std::min_element(companions_.begin(), companions_.end(), [&](const auto& a, const auto& b) {
-            return std::abs(a.omega.log_scale - log_s) < std::abs(b.omega.log_scale - log_s);
-        });
+    const auto nearest = nearest_companion(log_s);
     const double distance = log_s - nearest->omega.log_scale;
     int steps = 0;
     if (std::abs(distance) > start_distance) {

@@ -24,7 +24,13 @@ public:
     Tracker(std::unique_ptr<Equation> equation, double log_far, std::vector<double> anchors,
             bool when_needed = false);
     Tracker(const Tracker& other);
+    /// Another form of the same equation in the same unknowns, with the companions made so far.
+    Tracker(const Tracker& other, std::unique_ptr<Equation> equation);
     Tracker& operator=(const Tracker&) = delete;
+
+    /// Makes a companion at that scale, along the line from the nearest one, for several points near there. False if the line
+    /// is lost on the way.
+    bool add_companion(double log_s);
 
     /// At ω = e^{log_s}(1 + i·tilt), tilt ≥ 0. `guess` may be null. A failed solution holds the
     /// nearest certified one above the axis.
@@ -61,6 +67,8 @@ private:
     void make_companions();
     /// The polynomial in ln s through the last companions.
     Unknowns extrapolated(double log_s) const;
+    /// Of a line that is not empty.
+    std::vector<Solution>::const_iterator nearest_companion(double log_s) const;
     Solution companion(double log_s);
     Solution from_start(double log_s);
     /// At the imaginary ω of that scale, from weaker noise, which has a closer start.

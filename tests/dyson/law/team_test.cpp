@@ -4,6 +4,7 @@
 
 #include "base/stop.hpp"
 #include "dyson/law/theory.hpp"
+#include "network/connection.hpp"
 #include "support/aligned_networks.hpp"
 #include "support/branches.hpp"
 #include "support/local_ranks.hpp"
@@ -82,6 +83,24 @@ TEST(Team, FindsPointsOfOne) {
             parallel::RankTeam team(ranks, goes_on);
             const Green shared = green(network, omega, shared_by(team));
             EXPECT_EQ(shared.g, alone.g);
+            EXPECT_EQ(shared.iterations, alone.iterations);
+            EXPECT_EQ(shared.certified, alone.certified);
+        });
+}
+
+TEST(Team, FindsHiddenPointsOfOne) {
+    auto network = tests::make_network(Mixer::Zero(2, 2), 1, 1, 1e-4);
+    const auto ways = draw_connections(2, 1, false, 3);
+    network.branch = HyperConnectionBranch{{1e-4}, ways.pre, ways.post};
+    const std::vector<std::complex<double>> omega{{1e-13, 1e-14}, {1e-17, 1e-17}, {-1e-17, 1e-18}, {1, 1}};
+    const Green alone = green(network, omega);
+    EXPECT_EQ(alone.certified, std::vector<std::uint8_t>(4, 1));
+    for (const int size : {2, 3})
+        tests::on_ranks(size, [&](parallel::Ranks& ranks) {
+            parallel::RankTeam team(ranks, goes_on);
+            const Green shared = green(network, omega, shared_by(team));
+            EXPECT_EQ(shared.g, alone.g);
+            EXPECT_EQ(shared.residual, alone.residual);
             EXPECT_EQ(shared.iterations, alone.iterations);
             EXPECT_EQ(shared.certified, alone.certified);
         });
