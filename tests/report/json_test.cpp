@@ -44,7 +44,7 @@ TEST(ReportJson, GreenHasAllDigits) {
     Report report;
     report.network = tests::example_network(1);
     const std::complex<double> g(-1.0 / 3, 0.1 + 0.2);
-    report.green = dyson::Green{{{0.3, 0.05}}, {g}, {1e-16}, {3}, {1}};
+    report.green = dyson::Green{{{0.3, 0.05}}, {g}, {1e-16}, {3}, {1}, {0}};
     const json object = json::parse(to_json(report));
     EXPECT_EQ(object["green"]["g"][0][0].get<double>(), g.real());
     EXPECT_EQ(object["green"]["g"][0][1].get<double>(), g.imag());

@@ -24,7 +24,7 @@ TEST(ResultFile, HoldsTheLayoutOfFormatOne) {
     const TemporaryFolder folder;
     const auto path = folder.path() / "a.h5";
     Report report = tests::isometric_report();
-    report.green = dyson::Green{{{0.3, 0.05}}, {{-1.25, 2.5}}, {1e-16}, {4}, {1}};
+    report.green = dyson::Green{{{0.3, 0.05}}, {{-1.25, 2.5}}, {1e-16}, {4}, {1}, {0}};
     write_result_file(report, path);
     EXPECT_EQ(folder.entries(), 1u);
 

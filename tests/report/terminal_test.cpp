@@ -110,7 +110,7 @@ TEST(TerminalPage, PlotFollowsTheDensity) {
 TEST(TerminalPage, SaysWhatThereIs) {
     Report report;
     report.network = tests::example_network(1);
-    report.green = dyson::Green{{{0.3, 0.05}, {1, 1}}, {{1, 1}, {1, 1}}, {}, {}, {1, 0}};
+    report.green = dyson::Green{{{0.3, 0.05}, {1, 1}}, {{1, 1}, {1, 1}}, {}, {}, {1, 0}, {0, 1}};
     const std::string page = terminal_page(report, 80, false, true);
     EXPECT_TRUE(says(page, "g at 2 points, 1 certified")) << page;
     report.theories.emplace_back();  // a solve that failed
