@@ -21,7 +21,7 @@ using tests::Complex;
 using tests::Sampled;
 
 // What the suite can afford, by tests::fuzz_cost and never by time.
-constexpr int models = 200;
+constexpr int models = 60;
 constexpr double green_cost = 3000;
 constexpr double law_cost = 400;
 

@@ -143,7 +143,7 @@ TEST_F(Resume, AnInterruptionBeforeAnythingIsComputedChangesNothing) {
     const auto before = testing::content(folder_.path() / "run.h5");
     second.insert(second.end(), {"--depth", "3000", "--force"});  // theory takes a minute
     testing::ProcessOptions options;
-    options.interrupt_after = 0.3;
+    options.interrupt_after = 1.0;
     const auto result = run(second, options);
     EXPECT_EQ(result.status, 130) << result.err;
     EXPECT_NE(result.err.find("files are unchanged"), std::string::npos) << result.err;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "montecarlo/cuda/band.cuh"
 #include "montecarlo/cuda/runtime.cuh"
 
 #include <cstddef>
@@ -9,12 +10,6 @@ namespace spectra::montecarlo::cuda {
 /// From this size on two stages are faster than one (householder.cuh). On an H200 they are 1.23 (double) and 1.02 (float)
 /// times as fast at 256, 2.0 and 2.2 times at 320, and 2.4 and 2.0 times at 1024.
 constexpr int two_stages_from = 256;
-
-/// Superdiagonals of the band between the stages; also the size of a tile.
-constexpr int band_width = 32;
-
-/// A stored column of a band: rows from 2·band_width above the diagonal to band_width − 1 below.
-constexpr int band_leading = 3 * band_width;
 
 /// Memory of both stages. One per stream; it grows as needed.
 template <class Real>

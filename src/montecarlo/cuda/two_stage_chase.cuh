@@ -1,7 +1,8 @@
 #pragma once
 
+#include "montecarlo/cuda/band.cuh"
 #include "montecarlo/cuda/reflection.cuh"
-#include "montecarlo/cuda/two_stage.cuh"
+#include "montecarlo/cuda/runtime.cuh"
 #include "montecarlo/cuda/warp.cuh"
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "montecarlo/cuda/two_stage.cuh"
+#include "montecarlo/cuda/band.cuh"
+#include "montecarlo/cuda/runtime.cuh"
 
 #include <cstddef>
 
