@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
+
+#include "train/modules/constant_size.cuh"
+#include "train/modules/float4.cuh"
 
 namespace spectra::train::cuda {
 namespace {
@@ -16,25 +18,6 @@ constexpr unsigned all_lanes = 0xffffffffU;
 __device__ float sum_of_lanes(float value) {
     for (int offset = lanes / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(all_lanes, value, offset);
     return value;
-}
-
-__device__ float sum(float4 a) {
-    return (a.x + a.y) + (a.z + a.w);
-}
-__device__ float4 operator*(float4 a, float4 b) {
-    return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w};
-}
-__device__ float4 operator*(float a, float4 b) {
-    return {a * b.x, a * b.y, a * b.z, a * b.w};
-}
-__device__ float4 operator-(float4 a, float b) {
-    return {a.x - b, a.y - b, a.z - b, a.w - b};
-}
-__device__ float4 operator-(float4 a, float4 b) {
-    return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w};
-}
-__device__ float4 operator+(float4 a, float4 b) {
-    return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
 }
 
 /// Number `lane` of every 32 quadruples of a row.
@@ -142,24 +125,7 @@ __global__ void __launch_bounds__(lanes* warps)
 /// Calls f with the number of quadruples of a thread as a constant.
 template <class F>
 void with_quads(std::int64_t width, const F& f) {
-    switch (width / (4 * lanes)) {
-        case 1:
-            return f(std::integral_constant<int, 1>());
-        case 2:
-            return f(std::integral_constant<int, 2>());
-        case 3:
-            return f(std::integral_constant<int, 3>());
-        case 4:
-            return f(std::integral_constant<int, 4>());
-        case 5:
-            return f(std::integral_constant<int, 5>());
-        case 6:
-            return f(std::integral_constant<int, 6>());
-        case 7:
-            return f(std::integral_constant<int, 7>());
-        default:
-            return f(std::integral_constant<int, 8>());
-    }
+    with_constant<1, 8>(static_cast<int>(width / (4 * lanes)), f);
 }
 
 }  // namespace

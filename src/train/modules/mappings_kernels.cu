@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "train/modules/stream_count.cuh"
+#include "train/modules/constant_size.cuh"
 
 namespace spectra::train::cuda {
 namespace {
@@ -163,7 +163,7 @@ unsigned blocks_of(MappingSizes sizes) {
 void softmax_routes(const float* logits, float temperature, float* pre, float* post, MappingSizes sizes,
                     CUstream_st* stream) {
     if (sizes.rows == 0) return;
-    with_stream_count(sizes.n, [&](auto n) {
+    with_constant<2, 8>(sizes.n, [&](auto n) {
         routes<n()><<<blocks_of(sizes), threads, 0, stream>>>(logits, temperature, pre, post, sizes);
     });
 }
@@ -171,7 +171,7 @@ void softmax_routes(const float* logits, float temperature, float* pre, float* p
 void softmax_routes_slope(const float* pre_slope, const float* post_slope, const float* logits,
                           float temperature, float* slope, MappingSizes sizes, CUstream_st* stream) {
     if (sizes.rows == 0) return;
-    with_stream_count(sizes.n, [&](auto n) {
+    with_constant<2, 8>(sizes.n, [&](auto n) {
         routes_slope<n()>
             <<<blocks_of(sizes), threads, 0, stream>>>(pre_slope, post_slope, logits, temperature, slope, sizes);
     });
@@ -180,7 +180,7 @@ void softmax_routes_slope(const float* pre_slope, const float* post_slope, const
 void cayley_iterative(const float* raw, float step, int iterations, float* y, MappingSizes sizes,
                       CUstream_st* stream) {
     if (sizes.rows == 0) return;
-    with_stream_count(sizes.n, [&](auto n) {
+    with_constant<2, 8>(sizes.n, [&](auto n) {
         cayley<n()><<<blocks_of(sizes), threads, 0, stream>>>(raw, step, iterations, y, sizes);
     });
 }
@@ -188,7 +188,7 @@ void cayley_iterative(const float* raw, float step, int iterations, float* y, Ma
 void cayley_iterative_slope(const float* g, const float* raw, float step, int iterations, float* slope,
                             MappingSizes sizes, CUstream_st* stream) {
     if (sizes.rows == 0) return;
-    with_stream_count(sizes.n, [&](auto n) {
+    with_constant<2, 8>(sizes.n, [&](auto n) {
         cayley_slope<n()><<<blocks_of(sizes), threads, 0, stream>>>(g, raw, step, iterations, slope, sizes);
     });
 }

@@ -6,7 +6,8 @@
 
 #include <cstdint>
 
-#include "train/modules/stream_count.cuh"
+#include "train/modules/constant_size.cuh"
+#include "train/modules/float4.cuh"
 
 namespace spectra::train::cuda {
 namespace {
@@ -14,12 +15,6 @@ namespace {
 constexpr int warp = 32, threads = 256;
 constexpr unsigned all_lanes = 0xffffffffU;
 
-__device__ float4 operator*(float a, float4 b) {
-    return {a * b.x, a * b.y, a * b.z, a * b.w};
-}
-__device__ float4 operator+(float4 a, float4 b) {
-    return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
-}
 __device__ float product(float4 a, float4 b) {
     return (a.x * b.x + a.y * b.y) + (a.z * b.z + a.w * b.w);
 }
@@ -169,7 +164,7 @@ void launch(StreamSizes sizes, const F& f) {
     int lanes = 1;
     while (lanes < warp && lanes < sizes.width / 4) lanes *= 2;
     const auto blocks = static_cast<unsigned>((sizes.rows * lanes + threads - 1) / threads);
-    with_stream_count(sizes.streams, [&](auto n) { f(n, blocks, lanes); });
+    with_constant<2, 8>(sizes.streams, [&](auto n) { f(n, blocks, lanes); });
 }
 
 }  // namespace
