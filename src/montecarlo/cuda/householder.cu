@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
 
 namespace spectra::montecarlo::cuda {
 namespace {
@@ -88,7 +89,7 @@ public:
             if (writes) out_a[k] = bidiagonal ? left.beta : left.kappa;
             if (writes && !bidiagonal) out_b[k] = left.beta < 0 ? Real(-1) : Real(1);
             if (k < n_ - 1) {
-                reflect_columns(k, alpha - left.beta, left.kappa);
+                reflect_columns<Shared ? R : 0>(k, alpha - left.beta, left.kappa);
                 pass_on(k);
             } else {
                 meet();
@@ -159,20 +160,33 @@ private:
     }
 
     /// Both reflections of the local columns after k, and their contribution to A u: y is c from row k on,
-    /// with `head` in row k.
+    /// with `head` in row k. If `most` is not 0, there is code for each number of rows per thread up to it:
+    /// conditions on every row would be half of the instructions in shared memory.
+    template <int most>
     __device__ void reflect_columns(int k, Real head, Real kappa) {
-        const int t = static_cast<int>(threadIdx.x) % T, g = static_cast<int>(threadIdx.x) / T;
         const int base = k & ~3;  // whole sectors; rows above k have y = x = 0
         const int here = (n_ - base + T - 1) / T;
+        if constexpr (most > 1) {
+            if (here < most) {
+                reflect_columns<most - 1>(k, head, kappa);
+                return;
+            }
+        }
+        constexpr bool known = most > 0;
+        constexpr int R = known ? most : S::rows;
+        const int t = static_cast<int>(threadIdx.x) % T, g = static_cast<int>(threadIdx.x) / T;
+        const auto row = [&](int r) { return base + t + T * r; };
+        const auto inside = [&](int r) { return (known && r < R - 1) || row(r) < n_; };
+        const auto needed = [&](int r) { return known || r < here; };
         const int first = (k + 1 - rank_ + blocks_ - 1) / blocks_;
         const int batches = (local_count_ - first + G * K - 1) / (G * K);
         const auto local_of = [&](int batch, int q) { return first + g + G * (batch * K + q); };
         Real y[R], pending[R], sum[R];
 #pragma unroll
         for (int r = 0; r < R; ++r) {
-            const int i = base + t + T * r;
-            y[r] = i < n_ && i > k ? c_[i] : i == k ? head : Real(0);
-            if constexpr (bidiagonal) pending[r] = i < n_ && i >= k ? x_[i] : Real(0);
+            const int i = row(r);
+            y[r] = inside(r) && i > k ? c_[i] : i == k ? head : Real(0);
+            if constexpr (bidiagonal) pending[r] = inside(r) && i >= k ? x_[i] : Real(0);
             sum[r] = 0;
         }
         const auto load = [&](int batch, Real(&to)[K][R]) {
@@ -182,8 +196,8 @@ private:
                 const Real* from = column(local);
 #pragma unroll
                 for (int r = 0; r < R; ++r) {
-                    const int i = base + t + T * r;
-                    to[q][r] = r < here && i < n_ && local < local_count_ ? from[i] : Real(0);
+                    const bool valid = needed(r) && inside(r) && local < local_count_;
+                    to[q][r] = valid ? from[row(r)] : Real(0);
                 }
             }
         };
@@ -201,7 +215,7 @@ private:
                 dot[q] = 0;
 #pragma unroll
                 for (int r = 0; r < R; ++r) {
-                    if (r < here) {
+                    if (needed(r)) {
                         if constexpr (bidiagonal) a[q][r] -= pending[r] * u;
                         dot[q] += y[r] * a[q][r];
                     }
@@ -217,10 +231,9 @@ private:
                 Real* const to = column(local);
 #pragma unroll
                 for (int r = 0; r < R; ++r) {
-                    if (r < here) {
-                        const int i = base + t + T * r;
+                    if (needed(r)) {
                         a[q][r] -= factor * y[r];
-                        if (valid && i < n_) to[i] = a[q][r];
+                        if (valid && inside(r)) to[row(r)] = a[q][r];
                         if constexpr (bidiagonal) sum[r] += a[q][r] * u;
                     }
                 }
@@ -241,8 +254,7 @@ private:
         if constexpr (bidiagonal) {
 #pragma unroll
             for (int r = 0; r < R; ++r) {
-                const int i = base + t + T * r;
-                if (i < n_) sums_[g * pad_ + i] = sum[r];
+                if (inside(r)) sums_[g * pad_ + row(r)] = sum[r];
             }
             if (t == 0) tails_[g] = tail;
         }
@@ -250,7 +262,8 @@ private:
 
     /// Sums `dot` over the threads of a group, and gives all of them the entries in row k, which thread
     /// `holder` has. Afterwards no thread needs `row` any more.
-    __device__ void add_up(Real (&dot)[K], Real (&entry)[K], const Real (&a)[K][R], int holder, int t,
+    template <int rows>
+    __device__ void add_up(Real (&dot)[K], Real (&entry)[K], const Real (&a)[K][rows], int holder, int t,
                            int g) {
         constexpr int lanes = T < 32 ? T : 32;
 #pragma unroll
@@ -473,7 +486,9 @@ void bidiagonalise(Matrices<Real> matrices, Exchange<Real>& exchange, Real* diag
     const auto in_block = [&](auto shape) {
         return reduce_shared<decltype(shape)>(matrices, diagonal, beside, stream);
     };
-    if (in_block(Shape<8, 8, 4, 2>{}) || in_block(Shape<8, 16, 8, 1>{}) || in_block(Shape<16, 16, 7, 2>{}) ||
+    // Four blocks fit on a processor in single precision, and two in double.
+    using Middle = std::conditional_t<sizeof(Real) == 4, Shape<16, 8, 7, 2>, Shape<16, 16, 7, 1>>;
+    if (in_block(Shape<8, 8, 4, 2>{}) || in_block(Shape<8, 16, 8, 1>{}) || in_block(Middle{}) ||
         in_block(Shape<32, 16, 6, 1>{}))
         return;
     reduce_global<Task::bidiagonal>(matrices, exchange, diagonal, beside, stream);
