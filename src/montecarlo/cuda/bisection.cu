@@ -22,33 +22,51 @@ __device__ int exponent_bits(double x) {
     return (__double2hiint(x) >> 20) & 0x7ff;
 }
 
-/// Number of singular values below x; squares holds b_i². With x and b_i at least 2^−100, eight steps lose at
-/// most 2^−800 of the range of double.
-__device__ int count_below(double x, const double* squares, int size) {
+/// At a point: the number of singular values below it, and the last p as value·2^exponent.
+struct Point {
+    long long bits;
+    double value;
+    int exponent;
+    int below;
+};
+
+/// `squares` holds b_i². With x and b_i at least 2^−100, eight steps lose at most 2^−800 of the range of double.
+__device__ Point evaluate(long long bits, const double* squares, int size) {
+    const double x = __longlong_as_double(bits);
     double before = 1, now = -x;
-    int changes = 1;
+    int changes = 1, exponent = 0;
     const int terms = 2 * size - 1;
     int i = 0;
-    for (; i + between_scalings <= terms; i += between_scalings) {
-#pragma unroll
-        for (int q = 0; q < between_scalings; ++q) {
-            const double next = fma(-x, now, -(squares[i + q] * before));
-            changes +=
-                static_cast<int>(static_cast<unsigned>(__double2hiint(next) ^ __double2hiint(now)) >> 31);
-            before = now;
-            now = next;
-        }
-        const double scale = power_of_two(1023 - max(exponent_bits(before), exponent_bits(now)));
-        before *= scale;
-        now *= scale;
-    }
-    for (; i < terms; ++i) {
-        const double next = fma(-x, now, -(squares[i] * before));
+    const auto step = [&](double square) {
+        const double next = fma(-x, now, -(square * before));
         changes += static_cast<int>(static_cast<unsigned>(__double2hiint(next) ^ __double2hiint(now)) >> 31);
         before = now;
         now = next;
+    };
+    for (; i + between_scalings <= terms; i += between_scalings) {
+#pragma unroll
+        for (int q = 0; q < between_scalings; ++q) step(squares[i + q]);
+        const int most = max(exponent_bits(before), exponent_bits(now));
+        const double scale = power_of_two(1023 - most);
+        exponent += most - 1023;
+        before *= scale;
+        now *= scale;
     }
-    return changes - size;
+    for (; i < terms; ++i) step(squares[i]);
+    return {bits, now, exponent, changes - size};
+}
+
+/// Between two points with one singular value between them, where p has a chord's zero.
+__device__ long long chord(const Point& low, const Point& high) {
+    const int exponent = min(max(high.exponent - low.exponent, -900), 900);
+    const double share = 1 / (1 - high.value / low.value * power_of_two(exponent));
+    const double from = __longlong_as_double(low.bits), to = __longlong_as_double(high.bits);
+    const long long out = __double_as_longlong(from + share * (to - from));
+    return min(max(out, low.bits + 1), high.bits - 1);
+}
+
+__device__ long long middle(long long low, long long high) {
+    return low + (high - low) / 2;
 }
 
 __device__ double block_max(double x, double* shared) {
@@ -75,6 +93,7 @@ __global__ __launch_bounds__(block) void bisect(int size, const Real* diagonal, 
                                                 SampleState* states, double* log_values) {
     extern __shared__ double squares[];
     __shared__ double reductions[block / 32];
+    __shared__ Point grid[block];
     const std::size_t offset = static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(size);
     diagonal += offset;
     beside += offset;
@@ -110,24 +129,44 @@ __global__ __launch_bounds__(block) void bisect(int size, const Real* diagonal, 
         squares[i] = fmax(b * b, smallest_entry2);
     }
     __syncthreads();
-    if (value >= size) return;
 
-    // Doubles in [2^−100, 4) by their bits; invariant: count(low) ≤ value < count(high).
-    long long low = __double_as_longlong(0x1p-100);
-    long long high = __double_as_longlong(4.0);
-    if (count_below(__longlong_as_double(low), squares, size) > value) {
+    // Doubles in [2^−100, 4) by their bits. Every thread takes one of `block` points, the first of them 2^−100.
+    const long long lowest = __double_as_longlong(0x1p-100), highest = __double_as_longlong(4.0);
+    const long long apart = (highest - lowest) / block;
+    grid[threadIdx.x] = evaluate(lowest + static_cast<long long>(threadIdx.x) * apart, squares, size);
+    __syncthreads();
+    if (value >= size) return;
+    if (grid[0].below > value) {
         log_values[value] = -INFINITY;
         return;
     }
-    while (high - low > 4) {
-        const long long middle = low + (high - low) / 2;
-        if (count_below(__longlong_as_double(middle), squares, size) > value)
-            high = middle;
-        else
-            low = middle;
+    // Invariant: low.below ≤ value < high.below.
+    int first = 0, last = block;
+    while (last - first > 1) {
+        const int between = (first + last) / 2;
+        (grid[between].below > value ? last : first) = between;
+    }
+    Point low = grid[first];
+    Point high = last < block ? grid[last] : Point{highest, 0, 0, size};
+    int chords = 0, side = 0;
+    while (high.bits - low.bits > 4) {
+        const bool alone = high.below - low.below == 1 && low.value * high.value < 0;
+        const bool halve = !alone || chords++ % 4 == 3;
+        const Point next =
+            evaluate(halve ? middle(low.bits, high.bits) : chord(low, high), squares, size);
+        // An end that stays counts half as much each time: else chords would leave it where it is (Illinois).
+        if (next.below > value) {
+            high = next;
+            low.exponent -= side > 0 ? 1 : 0;
+            side = 1;
+        } else {
+            low = next;
+            high.exponent -= side < 0 ? 1 : 0;
+            side = -1;
+        }
     }
     constexpr double ln2 = 0.693147180559945309417;
-    log_values[value] = log(__longlong_as_double(low + (high - low) / 2)) + (exponent + state.exponent) * ln2;
+    log_values[value] = log(__longlong_as_double(middle(low.bits, high.bits))) + (exponent + state.exponent) * ln2;
 }
 
 }  // namespace
