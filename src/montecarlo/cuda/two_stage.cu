@@ -1,7 +1,7 @@
 #include "montecarlo/cuda/two_stage.cuh"
 
 #include "montecarlo/cuda/launch.cuh"
-#include "montecarlo/cuda/two_stage_chase.cuh"
+#include "montecarlo/cuda/two_stage_device.cuh"
 #include "montecarlo/cuda/two_stage_panel.cuh"
 #include "montecarlo/cuda/two_stage_shared.cuh"
 #include "montecarlo/cuda/two_stage_tiles.cuh"
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
 
 namespace spectra::montecarlo::cuda {
 namespace two_stage {
@@ -64,7 +65,7 @@ bool is_small(int size) {
 
 /// Blocks per matrix that can be busy: a sweep follows two tasks behind the one before.
 int most_workers(int size) {
-    const int tasks = tasks_of(size, 0);
+    const int tasks = tasks_before(size, 0);
     return std::max(1, std::min(size - 2, (tasks + 1) / 2 + (tasks > 8 ? 1 : 0)));
 }
 
@@ -74,6 +75,32 @@ void launch(Kernel kernel, int blocks, int threads, std::size_t bytes, cudaStrea
     allow_shared(kernel, bytes);
     kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(threads), bytes, stream>>>(arguments...);
     check(cudaGetLastError(), "two stages");
+}
+
+/// In clusters of `together` blocks, if the device holds all of them at once and the kernel is compiled for such
+/// devices.
+template <class Kernel, class... Arguments>
+bool launch_in_clusters(int together, Kernel kernel, int blocks, int threads, std::size_t bytes,
+                        cudaStream_t stream, Arguments... arguments) {
+    cudaFuncAttributes compiled{};
+    check(cudaFuncGetAttributes(&compiled, kernel), "cudaFuncGetAttributes");
+    if (compiled.ptxVersion < 90) return false;
+    allow_shared(kernel, bytes);
+    cudaLaunchAttribute cluster{};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {static_cast<unsigned>(together), 1, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    int resident = 0;
+    check(cudaOccupancyMaxActiveClusters(&resident, kernel, &config), "cudaOccupancy");
+    if (resident * together < blocks) return false;
+    check(cudaLaunchKernelEx(&config, kernel, arguments...), "two stages");
+    return true;
 }
 
 /// The first stage, of matrices whose size is a multiple of a tile.
@@ -128,16 +155,10 @@ private:
 };
 
 /// As many matrices at once as fit on the device.
-template <class Real, int together>
+template <class Real>
 void chase_all(int size, int count, TwoStages<Real>& work, cudaStream_t stream) {
-    const auto kernel = chase<Real, together>;
-    constexpr std::size_t bytes = Chase<Real>::numbers * sizeof(Real);
-    allow_shared(kernel, bytes);
-    // Eight blocks per processor need most of its shared memory.
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                               cudaSharedmemCarveoutMaxShared),
-          "cudaFuncSetAttribute");
-    const int resident = resident_blocks(kernel, chase_block, bytes);
+    const auto kernel = chase<Real>;
+    const int resident = resident_blocks(kernel, chase_threads, 0);
     int workers = std::min(most_workers(size), resident);
     if (workers == 0) throw std::runtime_error("CUDA: two stages: the device is too small");
     const int teams = std::min(resident / workers, count);
@@ -146,24 +167,35 @@ void chase_all(int size, int count, TwoStages<Real>& work, cudaStream_t stream) 
     unsigned *progress = work.progress.data(), *failures = work.failures.data();
     void* arguments[] = {&size, &count, &workers, &band, &stride, &progress, &failures};
     check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
-                                      dim3(static_cast<unsigned>(teams * workers)), dim3(chase_block),
-                                      arguments, bytes, stream),
+                                      dim3(static_cast<unsigned>(teams * workers)), dim3(chase_threads),
+                                      arguments, 0, stream),
           "two stages");
 }
 
-/// If bands fit into shared memory, does the work and returns true.
+/// If bands fit into shared memory, of a block or of a cluster, does the work and returns true. A result does not
+/// depend on where a band is: the tasks are the same. Clusters of more than two blocks were slower than device
+/// memory.
 template <class Real>
 bool chase_in_shared(int size, int count, const TwoStages<Real>& work, Real* diagonal, Real* beside,
                      cudaStream_t stream) {
-    const int groups = std::min(most_workers(size), 8);
-    const std::size_t bytes = SharedChase<Real>::bytes(size, groups);
-    if (bytes > static_cast<std::size_t>(device_limits().shared_memory)) return false;
-    const auto start = [&](auto kernel) {
-        launch(kernel, count, groups * chase_block, bytes, stream, size, groups,
-               static_cast<const Real*>(work.band.data()), work.band_stride(size), diagonal, beside);
+    const auto in_blocks = [&](auto spread, int blocks) {
+        using Band = SharedBand<Real, spread>;
+        const int share = (band_columns(size) + blocks - 1) / blocks;
+        const int groups = std::min(most_workers(std::min(size, share)), most_sweeps<Real, spread>);
+        const std::size_t bytes =
+            Band::bytes(size, share) + static_cast<std::size_t>(groups) * Chase<Band>::bytes;
+        if (bytes > static_cast<std::size_t>(device_limits().shared_memory)) return false;
+        const auto with = [&](auto start) {
+            return start(chase_shared<Real, spread>, count * blocks, groups * chase_threads, bytes, stream,
+                         size, share, blocks, groups, static_cast<const Real*>(work.band.data()),
+                         work.band_stride(size), diagonal, beside);
+        };
+        if constexpr (spread)
+            return with([&](auto... what) { return launch_in_clusters(blocks, what...); });
+        else
+            return with([](auto... what) { return launch(what...), true; });
     };
-    groups <= 4 ? start(chase_shared<Real, 4>) : start(chase_shared<Real, 8>);
-    return true;
+    return in_blocks(std::false_type(), 1) || in_blocks(std::true_type(), 2);
 }
 
 template <class T>
@@ -253,9 +285,7 @@ void reduce_band(const Matrices<Real>& matrices, TwoStages<Real>& work, Real* di
     if (chase_in_shared(size, count, work, diagonal, beside, stream)) return;
     const std::size_t sweeps = static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
     check(cudaMemsetAsync(work.progress.data(), 0, sweeps * sizeof(unsigned), stream), "cudaMemset");
-    if (size > 2)
-        is_small(size) ? chase_all<Real, 8>(size, count, work, stream)
-                       : chase_all<Real, 5>(size, count, work, stream);
+    if (size > 2) chase_all(size, count, work, stream);
     launch(read_bidiagonal<Real>, count, 128, 0, stream, size, static_cast<const Real*>(work.band.data()),
            work.band_stride(size), diagonal, beside);
 }

@@ -7,8 +7,8 @@
 
 namespace spectra::montecarlo::cuda {
 
-/// From this size on two stages are faster than one (householder.cuh). On an H200 they are 1.23 (double) and 1.02 (float)
-/// times as fast at 256, 2.0 and 2.2 times at 320, and 2.4 and 2.0 times at 1024.
+/// From this size on two stages are faster than one (householder.cuh). On an H200 they are 1.7 (double) and 1.4 (float)
+/// times as fast at 256, and 2.8 and 2.5 times at 1024.
 constexpr int two_stages_from = 256;
 
 /// Memory of both stages. One per stream; it grows as needed.
@@ -45,9 +45,9 @@ void reduce_to_band(Matrices<Real> matrices, TwoStages<Real>& work, cudaStream_t
 /// matrix, with a stride of `size`. The bands are overwritten.
 ///
 /// Sweep i maps row i to its first two entries, and chases what that fills in along the band, in tasks of 32
-/// columns, at a distance of two tasks from the sweep before. Where a band fits into shared memory (to 349 and 782 on
-/// an H200, in double and single precision), one block has a matrix, and each four of its warps one sweep at a time;
-/// else several blocks have a matrix and one sweep each.
+/// columns, at a distance of two tasks from the sweep before. Two warps have one sweep at a time. They are in one
+/// block per matrix where the band fits into its shared memory, in a cluster of two blocks where it fits there and
+/// the device holds the clusters of all matrices at once, and else in blocks of their own.
 template <class Real>
 void reduce_band(const Matrices<Real>& matrices, TwoStages<Real>& work, Real* diagonal, Real* beside,
                  cudaStream_t stream);

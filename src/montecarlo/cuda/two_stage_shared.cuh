@@ -1,210 +1,199 @@
 #pragma once
 
-#include "montecarlo/cuda/reflection.cuh"
 #include "montecarlo/cuda/two_stage_chase.cuh"
-#include "montecarlo/cuda/warp.cuh"
 
 #include <cstddef>
 
-/// The second stage of two_stage.cu where a band fits into the shared memory of a thread block.
+/// The second stage of two_stage.cu where a band fits into the shared memory of a thread block, or of the blocks of a
+/// cluster.
 namespace spectra::montecarlo::cuda::two_stage {
 
-__device__ inline void meet_group(int group) {
-    asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(chase_block) : "memory");
+__device__ inline int rank_in_cluster() {
+    int rank = 0;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+#endif
+    return rank;
 }
-__device__ inline unsigned acquire_shared(const unsigned* from) {
+/// The same place in the shared memory of another block.
+template <class T>
+__device__ T* in_block(T* own, int rank) {
+    T* out = own;
+#if __CUDA_ARCH__ >= 900
+    asm("mapa.u64 %0, %1, %2;" : "=l"(out) : "l"(own), "r"(rank));
+#endif
+    return out;
+}
+__device__ inline void meet_cluster() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+template <bool of_cluster>
+__device__ unsigned acquire_shared(const unsigned* from) {
     unsigned seen = 0;
-    asm volatile("ld.acquire.cta.shared.u32 %0, [%1];"
-                 : "=r"(seen)
-                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(from)))
-                 : "memory");
+#if __CUDA_ARCH__ >= 900
+    if constexpr (of_cluster) {
+        asm volatile("ld.acquire.cluster.u32 %0, [%1];" : "=r"(seen) : "l"(from) : "memory");
+        return seen;
+    }
+#endif
+    const auto address = static_cast<unsigned>(__cvta_generic_to_shared(from));
+    asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(seen) : "r"(address) : "memory");
     return seen;
 }
-__device__ inline void release_shared(unsigned* to, unsigned value) {
-    asm volatile(
-        "st.release.cta.shared.u32 [%0], %1;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-        "r"(value)
-        : "memory");
+/// Also releases what the threads of the warp wrote before they last met.
+template <bool of_cluster>
+__device__ void add_one_shared(unsigned* to) {
+#if __CUDA_ARCH__ >= 900
+    if constexpr (of_cluster) {
+        asm volatile("red.release.cluster.add.u32 [%0], 1;" ::"l"(to) : "memory");
+        return;
+    }
+#endif
+    const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("red.release.cta.shared.add.u32 [%0], 1;" ::"r"(address) : "memory");
 }
 
-/// Windows as in Chase, U above D and E at the right of D, in place in the band. Of a column, 64 rows are stored, row
-/// r at r mod 64: the windows of a sweep reach 32 rows above c and 31 below. A sweep moves them by one row; the row
-/// that comes in takes the place of one that is zero.
+/// Of a column, 64 rows are stored, row r at r mod 64: the windows of a sweep reach 32 rows above c and 31 below. A
+/// sweep moves them by one row; the row that comes in takes the place of one that is zero.
 ///
-/// There is one exception. The last column of E, c + 63, is the first of D in task t + 2 of the sweep before, which
-/// may be at work there. So this column, of which only the last entry is not zero before, is kept aside until it is
-/// the last of U in the next task, when that task of the sweep before is complete.
-template <class Real>
-class SharedChase {
-    static constexpr int width = band_width;  // a warp
-    static constexpr int warps = chase_block / 32;
-    static constexpr int rows = 2 * width;
-    static constexpr int leading = rows + 1;
+/// If it is spread over a cluster, each block has `share` columns, and the tasks whose first column is among them.
+/// Their windows may reach into the next block's columns. A sweep is passed on to the next block in one of two boxes
+/// in its memory, by the sweep's parity: when one is passed on, the next block has begun with the second sweep
+/// before it.
+template <class Real, bool spread_>
+class SharedBand {
+    static constexpr int rows = 2 * band_width;
+    // The lanes of a window's access are in different banks.
+    static constexpr int leading = rows + (sizeof(Real) == 8 ? 2 : 4);
 
 public:
-    static std::size_t bytes(int size, int groups) {
-        return static_cast<std::size_t>(band_columns(size) * leading + groups * (width + warps * 2 * width)) *
-                   sizeof(Real) +
-               static_cast<std::size_t>(size) * sizeof(unsigned);
+    using Number = Real;
+    static constexpr bool spread = spread_;
+
+    /// `share`: stored columns of a block.
+    static std::size_t bytes(int size, int share) {
+        return static_cast<std::size_t>(share * leading + boxes * carried) * sizeof(Real) +
+               static_cast<std::size_t>(size + boxes) * sizeof(unsigned);
     }
 
-    __device__ SharedChase(int size, int groups, unsigned char* memory)
-        : n_(size),
-          groups_(groups),
-          group_(static_cast<int>(threadIdx.x) / chase_block),
-          tid_(static_cast<int>(threadIdx.x) % chase_block),
-          lane_(lane_number()),
-          warp_(tid_ / 32) {
-        band_ = reinterpret_cast<Real*>(memory);
-        Real* const aside = band_ + band_columns(size) * leading;
-        Real* const vectors = aside + groups * width;
-        kept_ = aside + group_ * width;
-        v_ = vectors + (group_ * warps + warp_) * 2 * width;
-        progress_ = reinterpret_cast<unsigned*>(vectors + groups * warps * 2 * width);
+    __device__ SharedBand(int size, int share, unsigned char* memory)
+        : size_(size),
+          begin_(spread ? rank_in_cluster() * share : 0),
+          end_(min(begin_ + share, size)),
+          own_(reinterpret_cast<Real*>(memory)) {
+        boxes_ = own_ + share * leading;
+        progress_ = reinterpret_cast<unsigned*>(boxes_ + boxes * carried);
+        passed_ = progress_ + size;
+        own_ -= begin_ * leading;
+        if constexpr (spread) {
+            if (end_ < size) {
+                const int next = rank_in_cluster() + 1;
+                next_ = in_block(own_ + begin_ * leading, next) - end_ * leading;
+                next_boxes_ = in_block(boxes_, next);
+                next_passed_ = in_block(passed_, next);
+            }
+            if (begin_ > 0) before_progress_ = in_block(progress_, rank_in_cluster() - 1);
+        }
     }
 
-    /// Reduces a stored band.
-    __device__ void reduce(const Real* from, Real* diagonal, Real* beside) {
-        const int block = groups_ * chase_block, tid = static_cast<int>(threadIdx.x);
-        for (int i = tid; i < n_; i += block) progress_[i] = 0;
-        for (int i = tid; i < band_columns(n_) * rows; i += block) {
+    __device__ int begin() const { return begin_; }
+    __device__ int end() const { return end_; }
+
+    /// Whether windows whose first column is c do.
+    __device__ bool reaches_beyond(int c) const { return spread && end_ < size_ && c + 2 * band_width > end_; }
+
+    /// In column + more, where `more` is a constant.
+    template <bool beyond>
+    __device__ Real* at(int row, int column, int more) const {
+        Real* const entries = beyond && column + more >= end_ && end_ < size_ ? next_ : own_;
+        return entries + column * leading + (row & (rows - 1)) + more * leading;
+    }
+    __device__ static Real load(const Real* from) { return *from; }
+    __device__ static void store(Real* to, Real x) { *to = x; }
+
+    template <bool beyond>
+    __device__ void wait(int sweep, unsigned needed, unsigned& seen) const {
+        do seen = acquire_shared<beyond>(progress_ + sweep);
+        while (seen < needed);
+    }
+    /// That its task on the windows with the first column c is done. For the first one here the block before waits.
+    template <bool beyond>
+    __device__ void add_task(int sweep, int c) const {
+        add_one_shared<beyond>(progress_ + sweep);
+        if (spread && begin_ > 0 && c < begin_ + band_width) add_one_shared<spread>(before_progress_ + sweep);
+    }
+
+    __device__ const Real* received(int sweep) const { return boxes_ + sweep % boxes * carried; }
+    __device__ Real* passed(int sweep) const { return next_boxes_ + sweep % boxes * carried; }
+    __device__ void wait_for_sweep(int sweep) const {
+        const auto needed = static_cast<unsigned>((sweep / boxes + 1) * chase_warps);
+        while (acquire_shared<spread>(passed_ + sweep % boxes) < needed) continue;
+        __syncwarp();
+    }
+    __device__ void add_sweep(int sweep) const { add_one_shared<spread>(next_passed_ + sweep % boxes); }
+
+    /// By all threads of the block, of a stored band.
+    __device__ void read(const Real* from) const {
+        const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
+        for (int i = thread; i < size_ + boxes; i += threads) progress_[i] = 0;
+        const int last = end_ < size_ ? end_ : band_columns(size_);
+        for (int i = begin_ * rows + thread; i < last * rows; i += threads) {
             const int column = i / rows, above = i % rows;
-            entry(column, column - above) = from[column * band_leading + 2 * width - above];
+            *at<false>(column - above, column, 0) = from[column * band_leading + 2 * band_width - above];
         }
-        __syncthreads();
-        for (int i = group_; i < n_ - 2; i += groups_) sweep(i);
-        __syncthreads();
-        for (int i = tid; i < n_; i += block) {
-            diagonal[i] = entry(i, i);
-            if (i + 1 < n_) beside[i] = entry(i + 1, i);
+    }
+    __device__ void write(Real* diagonal, Real* beside) const {
+        for (int i = begin_ + static_cast<int>(threadIdx.x); i < end_; i += static_cast<int>(blockDim.x)) {
+            diagonal[i] = *at<false>(i, i, 0);
+            if (i > 0) beside[i - 1] = *at<false>(i - 1, i, 0);
         }
+    }
+    /// Before and after all sweeps.
+    __device__ static void meet() {
+        if constexpr (spread)
+            meet_cluster();
+        else
+            __syncthreads();
     }
 
 private:
-    static constexpr unsigned all_tasks = 1U << 30;
+    static constexpr int boxes = spread ? 2 : 0;
 
-    __device__ Real& entry(int column, int row) const { return band_[column * leading + (row & (rows - 1))]; }
-
-    __device__ void sweep(int i) {
-        const unsigned* const before = i > 0 ? progress_ + i - 1 : nullptr;
-        unsigned seen = 0;
-        wait(before, 2, seen);
-        const Real first = entry(i + 1 + lane_, i);
-        meet_group(group_);  // all warps have read the row
-        auto unit = reflect(first, v_);
-        if (warp_ == 0) entry(i + 1 + lane_, i) = lane_ == 0 ? unit.beta : Real(0);
-        const int tasks = tasks_of(n_, i);
-        for (int t = 0; t < tasks; ++t) {
-            const int c = i + 1 + t * width;
-            wait(before, static_cast<unsigned>(t) + 2, seen);
-            unit = task(c, unit.tau, t > 0);
-            if (tid_ == 0)
-                release_shared(progress_ + i, t + 1 < tasks ? static_cast<unsigned>(t) + 1U : all_tasks);
-        }
-    }
-
-    __device__ void wait(const unsigned* counter, unsigned needed, unsigned& seen) const {
-        if (counter == nullptr) return;
-        while (seen < needed) seen = acquire_shared(counter);
-        __syncwarp();
-    }
-
-    __device__ UnitReflection<Real> task(int c, Real tau, bool has_above) {
-        apply_right(c, tau, has_above);
-        meet_group(group_);
-        Real* const v_left = v_ + width;
-        const auto left = reflect(entry(c, c + lane_), v_left);
-        meet_group(group_);  // all warps have read the first column
-        apply_left(c, left, v_left);
-        meet_group(group_);
-        const Real next = lane_ < width - 1 ? entry(c + width + lane_, c) : kept_[0];
-        const auto right = reflect(next, v_);
-        meet_group(group_);  // all warps have read the row
-        if (warp_ == 0) {
-            Real& to = lane_ < width - 1 ? entry(c + width + lane_, c) : kept_[0];
-            to = lane_ == 0 ? right.beta : Real(0);
-            __syncwarp();
-        }
-        return right;
-    }
-
-    /// The reflection of the vector that has entry `x` in this lane. All warps find the same.
-    __device__ UnitReflection<Real> reflect(Real x, Real* v) const {
-        const Real tail2 = sum_of_warp(lane_ > 0 ? x * x : Real(0));
-        const Real alpha = __shfl_sync(0xffffffffU, x, 0);
-        const auto unit = unit_reflection(alpha, tail2);
-        v[lane_] = lane_ == 0 ? Real(1) : x * unit.scale;
-        __syncwarp();
-        return unit;
-    }
-
-    /// Rows of U without the first, and of D. Two threads per row.
-    __device__ void apply_right(int c, Real tau, bool has_above) {
-        const int row = tid_ / 2, half = tid_ % 2;
-        const bool of_above = row < width;
-        Real* const at = &entry(c + half, c - width + row);
-        const bool needed = !of_above || has_above;
-        const bool aside = of_above && half == 1;
-        Real x[width / 2];
-        Real dot = 0;
-        if (needed) {
-#pragma unroll
-            for (int q = 0; q < width / 2; ++q) x[q] = at[2 * q * leading];
-            if (aside) x[width / 2 - 1] = kept_[row];
-            dot = half_product(x, v_, half);
-        }
-        dot += __shfl_xor_sync(0xffffffffU, dot, 1);
-        const Real factor = tau * dot;
-        if (!needed || row == 0) return;
-#pragma unroll
-        for (int q = 0; q < width / 2; ++q) at[2 * q * leading] = x[q] - factor * v_[2 * q + half];
-    }
-
-    /// Columns of D and E. Two threads per column.
-    __device__ void apply_left(int c, const UnitReflection<Real>& left, const Real* v) {
-        const int column = tid_ / 2, half = tid_ % 2;
-        const bool aside = column == 2 * width - 1;
-        Real* const from = band_ + (c + column) * leading;
-        const int row0 = c + half;
-        Real x[width / 2];
-#pragma unroll
-        for (int q = 0; q < width / 2; ++q) x[q] = from[(row0 + 2 * q) & (rows - 1)];
-        if (aside) {
-#pragma unroll
-            for (int q = 0; q < width / 2; ++q)
-                if (q < width / 2 - 1 || half == 0) x[q] = 0;
-        }
-        Real dot = half_product(x, v, half);
-        dot += __shfl_xor_sync(0xffffffffU, dot, 1);
-        const Real factor = left.tau * dot;
-#pragma unroll
-        for (int q = 0; q < width / 2; ++q) {
-            Real out = x[q] - factor * v[2 * q + half];
-            if (column == 0) out = q == 0 && half == 0 ? left.beta : Real(0);
-            if (aside)
-                kept_[2 * q + half] = out;
-            else
-                from[(row0 + 2 * q) & (rows - 1)] = out;
-        }
-    }
-
-    int n_, groups_, group_, tid_, lane_, warp_;
-    // Shared memory.
-    Real* band_;          // [column][row mod 64]
-    Real* kept_;          // of this group: the last column of E, then of U
-    Real* v_;             // of this warp: of the right reflection, then of the left one
-    unsigned* progress_;  // tasks that each sweep has done
+    int size_, begin_, end_;
+    Real* own_;           // [column][row mod 64]
+    Real* boxes_;         // sweeps from the block before
+    unsigned* progress_;  // tasks that each sweep has done here, and the first one beyond, in each warp
+    unsigned* passed_;    // sweeps to each box, in each warp
+    // In other blocks of a cluster.
+    Real* next_ = nullptr;
+    Real* next_boxes_ = nullptr;
+    unsigned* next_passed_ = nullptr;
+    unsigned* before_progress_ = nullptr;
 };
 
-/// A block per matrix.
-template <class Real, int most_groups>
-__global__ __launch_bounds__(most_groups* chase_block) void chase_shared(int size, int groups,
-                                                                         const Real* band, std::size_t stride,
-                                                                         Real* diagonal, Real* beside) {
+/// At once in a block: so many have registers enough.
+template <class Real, bool spread>
+constexpr int most_sweeps = sizeof(Real) == 8 ? (spread ? 5 : 6) : (spread ? 8 : 10);
+
+/// A block or a cluster per matrix, and every group of warps each groups-th sweep.
+template <class Real, bool spread>
+__global__ __launch_bounds__(most_sweeps<Real, spread>* chase_threads) void chase_shared(
+    int size, int share, int blocks, int groups, const Real* from, std::size_t stride, Real* diagonal,
+    Real* beside) {
     extern __shared__ __align__(16) unsigned char shared_bytes[];
-    SharedChase<Real> one(size, groups, shared_bytes);
-    const std::size_t number = blockIdx.x, offset = number * static_cast<std::size_t>(size);
-    one.reduce(band + number * stride, diagonal + offset, beside + offset);
+    using Band = SharedBand<Real, spread>;
+    const std::size_t number = blockIdx.x / static_cast<unsigned>(blocks);
+    const Band band(size, share, shared_bytes + groups * Chase<Band>::bytes);
+    band.read(from + number * stride);
+    Band::meet();
+    const int group = static_cast<int>(threadIdx.x) / chase_threads;
+    Chase<Band> one(size, group, shared_bytes, band);
+    for (int i = group; i < min(size - 2, band.end() - 1); i += groups) one.sweep(i);
+    Band::meet();
+    const std::size_t offset = number * static_cast<std::size_t>(size);
+    band.write(diagonal + offset, beside + offset);
 }
 
 }  // namespace spectra::montecarlo::cuda::two_stage

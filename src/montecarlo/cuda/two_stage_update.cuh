@@ -9,11 +9,6 @@ namespace spectra::montecarlo::cuda::two_stage {
 
 constexpr int update_block = group_tiles * 32;
 
-template <class Real>
-struct alignas(2 * sizeof(Real)) Pair {
-    Real first, second;
-};
-
 /// 32 rows of X, and a product X ← X − X V T Vᵀ: a warp has the columns of one tile, in registers as fragments
 /// of 16×8 (fragments.cuh). `across`: X is a row of tiles; else the transpose of a column of tiles.
 template <class Real, bool across>

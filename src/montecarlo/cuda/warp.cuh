@@ -11,6 +11,12 @@ __device__ inline int warp_number() {
     return static_cast<int>(threadIdx.x) / 32;
 }
 
+/// Read and written at once.
+template <class Real>
+struct alignas(2 * sizeof(Real)) Pair {
+    Real first, second;
+};
+
 /// In every lane, always in the same order.
 template <class Real>
 __device__ Real sum_of_warp(Real x) {
