@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -47,21 +48,24 @@ Network network_of_size(int size, mixers::Family family) {
     return network;
 }
 
-/// Median milliseconds after one call that does not count; `prepare` does not count either.
+/// Median milliseconds after one call that does not count, of one call if that takes more than a second; `prepare`
+/// does not count either.
 double milliseconds(const std::function<void()>& work, const std::function<void()>& prepare = {}) {
     std::vector<double> times;
-    for (int k = 0; k <= repeats; ++k) {
+    bool slow = false;
+    for (int k = 0; k <= (slow ? 1 : repeats); ++k) {
         if (prepare) prepare();
         check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
         const auto begin = std::chrono::steady_clock::now();
         work();
         check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-        if (k > 0)
-            times.push_back(
-                std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+        slow = slow || took.count() > 1000;
+        if (k > 0) times.push_back(took.count());
     }
-    std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
-    return times[repeats / 2];
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle;
 }
 
 struct Stages {
