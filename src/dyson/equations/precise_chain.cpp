@@ -17,38 +17,52 @@ namespace {
 
 using Eigen::Index;
 
+/// ln a/b, to 16 digits at least.
 Wide log_ratio(const Wide& a, const Wide& b) {
     return log(Wide(a / b));
 }
+TwoDoubles log_ratio(const TwoDoubles& a, const TwoDoubles& b) {
+    const TwoDoubles ratio = a / b;
+    const Complex beyond = rounded(ratio - TwoDoubles(1));
+    if (!(std::abs(beyond) < 0.5)) return widened<TwoDoubles>(std::log(rounded(ratio)));
+    const double x = beyond.real(), y = beyond.imag();
+    return widened<TwoDoubles>(Complex(0.5 * std::log1p(x * (2 + x) + y * y), std::atan2(y, 1 + x)));
+}
 
-Wide sum_of_squares(const WideMatrix& a) {
-    Wide sum(0);
+template <class Number>
+Number sum_of_squares(const MatrixOf<Number>& a) {
+    Number sum(0);
     for (Index i = 0; i < a.size(); ++i) sum += a.data()[i] * a.data()[i];
     return sum;
 }
 
 /// F with F Fᵀ = P_l: as few columns as there are.
-WideMatrix factor(const Pattern& pattern, Index n, std::size_t l) {
+template <class Number>
+MatrixOf<Number> factor(const Pattern& pattern, Index n, std::size_t l) {
+    using Real = typename Number::value_type;
     const auto streams = static_cast<std::size_t>(n);
     switch (pattern.kind()) {
         case Pattern::Kind::rank_one:
-            return wide(Eigen::MatrixXd(pattern.vector(streams, l)));
+            return widened<Number>(Eigen::MatrixXd(pattern.vector(streams, l)));
         case Pattern::Kind::diagonal: {
             const Eigen::VectorXd d = pattern.vector(streams, l);
-            WideMatrix f = WideMatrix::Zero(n, (d.array() > 0).count());
+            MatrixOf<Number> f = MatrixOf<Number>::Zero(n, (d.array() > 0).count());
             for (Index i = 0, k = 0; i < n; ++i)
-                if (d(i) > 0) f(i, k++) = Wide(sqrt(WideReal(d(i))));
+                if (d(i) > 0) f(i, k++) = Number(sqrt(Real(d(i))));
             return f;
         }
         case Pattern::Kind::identity:
         case Pattern::Kind::full:
             break;
     }
-    return wide(Eigen::MatrixXd::Identity(n, n));
+    return widened<Number>(Eigen::MatrixXd::Identity(n, n));
 }
 
 /// The same steps as Chain in chain.cpp, plainly: nothing is arranged for rounding.
+template <class Number>
 class PreciseChain final : public Equation {
+    using Real = typename Number::value_type;
+
 public:
     explicit PreciseChain(const Network& network)
         : n_(network.streams), layers_(network.depth()), rounding_(make_chain(network)) {
@@ -58,16 +72,16 @@ public:
             const auto k = static_cast<std::size_t>(l);
             log_typical_ += std::log(covariance.unit[k]);
             unit_.emplace_back(covariance.unit[k]);
-            mixers_.push_back(wide(network.mixers[k]));
+            mixers_.push_back(widened<Number>(network.mixers[k]));
             strength_.emplace_back(covariance.strength[k]);
         }
         laws_ = std::move(covariance.laws);
         for (const CovarianceDraw& draw : covariance.draws) {
             Factors factors;
-            factors.weight = WideReal(draw.weight);
+            factors.weight = Real(draw.weight);
             for (std::size_t l = 0; l < static_cast<std::size_t>(layers_); ++l) {
-                factors.v.push_back(factor(draw.v, n_, l));
-                factors.w.push_back(factor(draw.w, n_, l));
+                factors.v.push_back(factor<Number>(draw.v, n_, l));
+                factors.w.push_back(factor<Number>(draw.w, n_, l));
             }
             draws_.push_back(std::move(factors));
         }
@@ -108,23 +122,23 @@ public:
             if (!std::isfinite(std::abs(m(i))) || m(i) == 0.0) return false;
         set_gauge(omega, m);
         const Index count = 2 * layers_;
-        const Wide direction = wide(omega.direction);
-        WideVector found = WideVector::Zero(count), end = found;
-        WideMatrix response = WideMatrix::Zero(count, count);
-        Wide current(0);
+        const Number direction = widened<Number>(omega.direction);
+        VectorOf<Number> found = VectorOf<Number>::Zero(count), end = found;
+        MatrixOf<Number> response = MatrixOf<Number>::Zero(count, count);
+        Number current(0);
         for (const Factors& factors : draws_) eliminate(factors, direction, found, response, current, end);
         // Site i has the order parameter m(i), and its self-energy is of the site of the same layer on the other side.
-        WideMatrix jacobian = WideMatrix::Identity(count, count);
-        WideVector right(count), end_row = WideVector::Zero(count);
-        for (Index i = 0; i < count; ++i) right(i) = log_ratio(found(i), wide(m(i)));
-        Wide end_source = log_ratio(current, direction * wide(m(m.size() - 1)));
+        MatrixOf<Number> jacobian = MatrixOf<Number>::Identity(count, count);
+        VectorOf<Number> right(count), end_row = VectorOf<Number>::Zero(count);
+        for (Index i = 0; i < count; ++i) right(i) = log_ratio(found(i), widened<Number>(m(i)));
+        Number end_source = log_ratio(current, direction * widened<Number>(m(m.size() - 1)));
         for (Index l = 0; l < layers_; ++l) {
             for (const Index site : {2 * l, 2 * l + 1}) {
                 const Index from = site ^ 1;  // c at this site is f times the other's order parameter
-                const Wide c = strengths_(l) * wide(m(from));
+                const Number c = strengths_(l) * widened<Number>(m(from));
                 // δ ln c = δ ln m(from) + δ ln f
-                const auto add = [&](Wide& at_from, Wide& at_site, Wide& source, const Wide& answer) {
-                    at_from -= answer * (Wide(1) + law_answer_(l));
+                const auto add = [&](Number& at_from, Number& at_site, Number& source, const Number& answer) {
+                    at_from -= answer * (Number(1) + law_answer_(l));
                     at_site -= answer * law_answer_(l);
                     source += answer * law_source_(l);
                 };
@@ -134,13 +148,13 @@ public:
             }
         }
         passes_ += 1;
-        const WideVector x = jacobian.partialPivLu().solve(right);
+        const VectorOf<Number> x = jacobian.partialPivLu().solve(right);
         delta.resize(m.size());
         for (Index i = 0; i < count; ++i) delta(i) = rounded(x(i));
         if (!laws_.empty())
             for (Index l = 0; l < layers_; ++l)
                 delta(count + l) = rounded((x(2 * l) + x(2 * l + 1) + law_defect_(l)) / law_slope_(l));
-        Wide last = end_source;
+        Number last = end_source;
         for (Index i = 0; i < count; ++i) last -= end_row(i) * x(i);
         delta(m.size() - 1) = rounded(last);
         return delta.allFinite();
@@ -149,62 +163,63 @@ public:
 private:
     /// Of one draw of the sites: P_l = F Fᵀ.
     struct Factors {
-        WideReal weight;
-        std::vector<WideMatrix> v, w;
+        Real weight;
+        std::vector<MatrixOf<Number>> v, w;
     };
 
     /// Mixers and noise in the gauge of chain.hpp, and f of every layer.
     void set_gauge(const Frequency& omega, const Unknowns& m) {
         const double log_c = (omega.log_scale - log_typical_) / static_cast<double>(layers_);
-        const WideReal scale = exp(WideReal(-log_c));
+        const Real scale = exponential<Real>(-log_c);
         forward_.clear();
         strengths_.resize(layers_);
-        law_answer_ = law_source_ = law_defect_ = WideVector::Zero(layers_);
-        law_slope_ = WideVector::Ones(layers_);
+        law_answer_ = law_source_ = law_defect_ = VectorOf<Number>::Zero(layers_);
+        law_slope_ = VectorOf<Number>::Ones(layers_);
         for (Index l = 0; l < layers_; ++l) {
             const auto k = static_cast<std::size_t>(l);
-            const WideReal unit = scale / unit_[k], unit2 = unit * unit;
-            forward_.push_back(mixers_[k] * Wide(unit));
-            strengths_(l) = Wide(strength_[k] * unit2);
+            const Real unit = scale / unit_[k], unit2 = unit * unit;
+            forward_.push_back(mixers_[k] * Number(unit));
+            strengths_(l) = Number(strength_[k] * unit2);
             if (laws_.empty()) continue;
-            const Wide y = wide(m(2 * layers_ + l)), u = wide(m(2 * l)) * wide(m(2 * l + 1));
-            Wide q(0), dq(0), t(0), dt(0);
+            const Number y = widened<Number>(m(2 * layers_ + l)),
+                         u = widened<Number>(m(2 * l)) * widened<Number>(m(2 * l + 1));
+            Number q(0), dq(0), t(0), dt(0);
             for (const double value : laws_[k].t2) {
-                const Wide t2(WideReal(value) * unit2), inverse = Wide(1) / (y - t2);
+                const Number t2(Real(value) * unit2), inverse = Number(1) / (y - t2);
                 q += inverse;
                 dq -= inverse * inverse;
                 t += t2 * inverse;
                 dt -= t2 * inverse * inverse;
             }
-            const Wide weight(WideReal(1) / static_cast<double>(laws_[k].t2.size()));
+            const Number weight(Real(1) / static_cast<double>(laws_[k].t2.size()));
             q *= weight;
             dq *= weight;
             t *= weight;
             dt *= weight;
             // δ ln f = Y T'/T δ ln Y − δ ln u, where δ ln u + defect = (1 + 2 Y q'/q) δ ln Y.
-            law_slope_(l) = Wide(1) + Wide(2) * y * dq / q;
+            law_slope_(l) = Number(1) + Number(2) * y * dq / q;
             law_defect_(l) = log_ratio(u, y * q * q);
             strengths_(l) = t / u;
-            const Wide by_law = t == Wide(0) ? Wide(0) : Wide(y * dt / (t * law_slope_(l)));
-            law_answer_(l) = by_law - Wide(1);
+            const Number by_law = t == Number(0) ? Number(0) : Number(y * dt / (t * law_slope_(l)));
+            law_answer_(l) = by_law - Number(1);
             law_source_(l) = by_law * law_defect_(l);
         }
         cv_.resize(layers_);
         cw_.resize(layers_);
         for (Index l = 0; l < layers_; ++l) {
-            cv_(l) = strengths_(l) * wide(m(2 * l));
-            cw_(l) = strengths_(l) * wide(m(2 * l + 1));
+            cv_(l) = strengths_(l) * widened<Number>(m(2 * l));
+            cw_(l) = strengths_(l) * widened<Number>(m(2 * l + 1));
         }
     }
 
     /// Adds one draw: the order parameters of the resolvent, ∂ of them by c at every site (in order w_0, v_0, w_1, …), ω g and
     /// ∂ of it. The sweeps are those of elimination.hpp.
-    void eliminate(const Factors& factors, const Wide& omega, WideVector& found, WideMatrix& response,
-                   Wide& current, WideVector& end) const {
+    void eliminate(const Factors& factors, const Number& omega, VectorOf<Number>& found,
+                   MatrixOf<Number>& response, Number& current, VectorOf<Number>& end) const {
         const auto count = static_cast<std::size_t>(layers_), last = count - 1;
-        const WideMatrix one = WideMatrix::Identity(n_, n_);
-        std::vector<WideMatrix> sigma_v, sigma_w, x(count), e(count), r(count), z(count), g(count), s(count),
-            mv(count), mw(count), link(count);
+        const MatrixOf<Number> one = MatrixOf<Number>::Identity(n_, n_);
+        std::vector<MatrixOf<Number>> sigma_v, sigma_w, x(count), e(count), r(count), z(count), g(count),
+            s(count), mv(count), mw(count), link(count);
         for (std::size_t l = 0; l < count; ++l) {
             sigma_v.push_back(cv_(static_cast<Index>(l)) * (factors.v[l] * factors.v[l].transpose()));
             sigma_w.push_back(cw_(static_cast<Index>(l)) * (factors.w[l] * factors.w[l].transpose()));
@@ -230,67 +245,69 @@ private:
             mw[l + 1] = link[l] * x[l];
             mv[l] = z[l + 1] * link[l];
         }
-        const Wide weight = Wide(factors.weight), trace_weight = weight * Wide(WideReal(nu_));
-        const auto site_factor = [&](std::size_t site) -> const WideMatrix& {
+        const Number weight = Number(factors.weight), trace_weight = weight * Number(Real(nu_));
+        const auto site_factor = [&](std::size_t site) -> const MatrixOf<Number>& {
             return site % 2 == 0 ? factors.w[site / 2] : factors.v[site / 2];
         };
-        const Wide current_weight = weight * omega / Wide(WideReal(static_cast<double>(n_)));
+        const Number current_weight = weight * omega / Number(Real(static_cast<double>(n_)));
         current += current_weight * mv[last].trace();
         // The columns of M at a site, times F, from there to the left: M(w_k, ·) = R_k A_kᵀ M(v_k, ·), and over a link
         // M(v_{k−1}, ·) = E_{k−1} M(A_kᵀ v_k, ·).
-        std::vector<WideMatrix> to_w(count), to_v(count);
+        std::vector<MatrixOf<Number>> to_w(count), to_v(count);
         for (std::size_t k = 0; k < count; ++k) {
             to_w[k] = r[k] * forward_[k].transpose();
             if (k > 0) to_v[k] = e[k - 1] * forward_[k].transpose();
         }
-        const auto put = [&](std::size_t i, std::size_t j, const WideMatrix& columns) {
-            const Wide value = trace_weight * sum_of_squares(site_factor(i).transpose() * columns);
+        const auto put = [&](std::size_t i, std::size_t j, const MatrixOf<Number>& columns) {
+            const Number value = trace_weight * sum_of_squares<Number>(site_factor(i).transpose() * columns);
             const auto a = static_cast<Index>(i), b = static_cast<Index>(j);
             response(a, b) += value;
             if (i != j) response(b, a) += value;
         };
-        const auto go_left = [&](std::size_t l, WideMatrix columns, const auto& visit) {
+        const auto go_left = [&](std::size_t l, MatrixOf<Number> columns, const auto& visit) {
             for (std::size_t k = l;; --k) {
                 visit(2 * k + 1, columns);
-                visit(2 * k, WideMatrix(to_w[k] * columns));
+                visit(2 * k, MatrixOf<Number>(to_w[k] * columns));
                 if (k == 0) break;
                 columns = to_v[k] * columns;
             }
         };
         for (std::size_t l = 0; l < count; ++l) {
-            const WideMatrix &fv = factors.v[l], &fw = factors.w[l];
+            const MatrixOf<Number>&fv = factors.v[l], &fw = factors.w[l];
             found(static_cast<Index>(2 * l)) += trace_weight * (fw.transpose() * mw[l] * fw).trace();
             found(static_cast<Index>(2 * l + 1)) += trace_weight * (fv.transpose() * mv[l] * fv).trace();
             put(2 * l, 2 * l, mw[l] * fw);
-            go_left(l, mv[l] * fv, [&](std::size_t i, const WideMatrix& c) { put(i, 2 * l + 1, c); });
+            go_left(l, mv[l] * fv, [&](std::size_t i, const MatrixOf<Number>& c) { put(i, 2 * l + 1, c); });
             if (l == last) break;
             go_left(l, link[l].transpose() * factors.w[l + 1],
-                    [&](std::size_t i, const WideMatrix& c) { put(i, 2 * l + 2, c); });
+                    [&](std::size_t i, const MatrixOf<Number>& c) { put(i, 2 * l + 2, c); });
         }
-        go_left(last, mv[last], [&](std::size_t i, const WideMatrix& c) {
-            end(static_cast<Index>(i)) += current_weight * sum_of_squares(site_factor(i).transpose() * c);
+        go_left(last, mv[last], [&](std::size_t i, const MatrixOf<Number>& c) {
+            end(static_cast<Index>(i)) +=
+                current_weight * sum_of_squares<Number>(site_factor(i).transpose() * c);
         });
     }
 
     Index n_, layers_;
     std::unique_ptr<Equation> rounding_;  ///< the same in double precision
     double nu_ = 1, log_typical_ = 0;
-    std::vector<WideReal> unit_;
-    std::vector<WideMatrix> mixers_;
-    std::vector<WideReal> strength_;
+    std::vector<Real> unit_;
+    std::vector<MatrixOf<Number>> mixers_;
+    std::vector<Real> strength_;
     std::vector<SquaredLaw> laws_;
     std::vector<Factors> draws_;
     double passes_ = 0;
 
-    std::vector<WideMatrix> forward_;
-    WideVector strengths_, cv_, cw_;
-    WideVector law_answer_, law_source_, law_defect_, law_slope_;
+    std::vector<MatrixOf<Number>> forward_;
+    VectorOf<Number> strengths_, cv_, cw_;
+    VectorOf<Number> law_answer_, law_source_, law_defect_, law_slope_;
 };
 
 }  // namespace
 
-std::unique_ptr<Equation> make_precise_chain(const Network& network) {
-    return std::make_unique<PreciseChain>(network);
+std::unique_ptr<Equation> make_precise_chain(const Network& network, Digits digits) {
+    if (digits == Digits::thirty_two) return std::make_unique<PreciseChain<TwoDoubles>>(network);
+    return std::make_unique<PreciseChain<Wide>>(network);
 }
 
 double precise_products(const Network& network) {

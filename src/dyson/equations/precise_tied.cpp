@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 
 #include <cmath>
+#include <concepts>
 #include <utility>
 #include <vector>
 
@@ -15,11 +16,15 @@ namespace {
 using Eigen::Index;
 
 constexpr double close = 1e-3;  // a step after which Newton's method goes on to the solution itself
-constexpr double solved = 1e-40;
+template <class Number>
+constexpr double solved = std::same_as<Number, Wide> ? 1e-40 : 1e-26;
 constexpr int most_steps = 8;
 
 /// Sites are w_0 … w_{L−1}, v_0 … v_{L−1}; rows of big matrices run over streams, then sites.
+template <class Number>
 class PreciseTied final : public Equation {
+    using Real = typename Number::value_type;
+
 public:
     explicit PreciseTied(const Network& network)
         : network_(network),
@@ -29,7 +34,7 @@ public:
           sites_(2 * depth_),
           pairs_(tied_pairs(network)),
           rounding_(make_tied(network)) {
-        for (const double sigma2 : branch_.sigma2) sigma_.push_back(sqrt(WideReal(sigma2)));
+        for (const double sigma2 : branch_.sigma2) sigma_.push_back(sqrt(Real(sigma2)));
     }
     PreciseTied(const PreciseTied& other) : PreciseTied(other.network_) {}
 
@@ -49,32 +54,33 @@ public:
     bool newton_step(const Frequency& omega, const Unknowns& m, Unknowns& delta) override {
         const Unknowns units = scale(m);
         if (!m.allFinite() || !units.allFinite() || !(units.cwiseAbs().minCoeff() > 0)) return false;
-        WideMatrix x = unpacked(omega, m);
-        const WideMatrix from = x;
+        MatrixOf<Number> x = unpacked(omega, m);
+        const MatrixOf<Number> from = x;
         double step = refine(omega, units, x);
-        for (int k = 1; k < most_steps && step < close && step > solved; ++k) step = refine(omega, units, x);
-        const WideVector change = packed(WideMatrix(x - from));
-        const Wide c = gauge(omega);
+        for (int k = 1; k < most_steps && step < close && step > solved<Number>; ++k)
+            step = refine(omega, units, x);
+        const VectorOf<Number> change = packed(MatrixOf<Number>(x - from));
+        const Number c = gauge(omega);
         delta.resize(size());
-        for (Index k = 0; k < size(); ++k) delta(k) = rounded(change(k) / (c * wide(units(k))));
+        for (Index k = 0; k < size(); ++k) delta(k) = rounded(change(k) / (c * widened<Number>(units(k))));
         passes_ += 1;
         return delta.allFinite();
     }
 
     Complex scaled_green(const Frequency& omega, const Unknowns& m) const override {
         const Unknowns units = scale(m);
-        WideMatrix x = unpacked(omega, m);
+        MatrixOf<Number> x = unpacked(omega, m);
         // m is rounded, which g may feel.
         double step = close;
-        for (int k = 0; k < most_steps && step <= close && step > solved; ++k) {
-            WideMatrix next = x;
+        for (int k = 0; k < most_steps && step <= close && step > solved<Number>; ++k) {
+            MatrixOf<Number> next = x;
             step = refine(omega, units, next);
             if (step <= close) x = next;
         }
-        WideMatrix ends = WideMatrix::Zero(n_ * sites_, n_);
-        for (Index p = 0; p < n_; ++p) ends((p + 1) * sites_ - 1, p) = Wide(1);
-        const WideMatrix columns = matrix(omega, x).partialPivLu().solve(ends);
-        Wide sum(0);
+        MatrixOf<Number> ends = MatrixOf<Number>::Zero(n_ * sites_, n_);
+        for (Index p = 0; p < n_; ++p) ends((p + 1) * sites_ - 1, p) = Number(1);
+        const MatrixOf<Number> columns = matrix(omega, x).partialPivLu().solve(ends);
+        Number sum(0);
         for (Index p = 0; p < n_; ++p) sum += columns((p + 1) * sites_ - 1, p);
         return rounded(sum) / static_cast<double>(n_);
     }
@@ -87,28 +93,28 @@ private:
         return site < depth_ ? branch_.pre[static_cast<std::size_t>(site)]
                              : branch_.post[static_cast<std::size_t>(site - depth_)];
     }
-    Wide gauge(const Frequency& omega) const {
-        return Wide(exp(WideReal(omega.log_scale) / static_cast<double>(depth_)));
+    Number gauge(const Frequency& omega) const {
+        return Number(exponential<Real>(omega.log_scale / static_cast<double>(depth_)));
     }
     /// q σ of a site's layer.
-    Wide strength(const Frequency& omega, Index site) const {
-        return Wide(sigma_[static_cast<std::size_t>(site % depth_)]) / gauge(omega);
+    Number strength(const Frequency& omega, Index site) const {
+        return Number(sigma_[static_cast<std::size_t>(site % depth_)]) / gauge(omega);
     }
 
     /// The order parameters in the gauge of ω.
-    WideMatrix unpacked(const Frequency& omega, const Unknowns& m) const {
-        const Wide c = gauge(omega);
-        WideMatrix x = WideMatrix::Zero(sites_, sites_);
+    MatrixOf<Number> unpacked(const Frequency& omega, const Unknowns& m) const {
+        const Number c = gauge(omega);
+        MatrixOf<Number> x = MatrixOf<Number>::Zero(sites_, sites_);
         Index k = 0;
         for (const Index first : {Index{0}, depth_})
             for (const auto& [i, j] : pairs_) {
-                x(first + i, first + j) = x(first + j, first + i) = c * wide(m(k));
+                x(first + i, first + j) = x(first + j, first + i) = c * widened<Number>(m(k));
                 ++k;
             }
         return x;
     }
-    WideVector packed(const WideMatrix& x) const {
-        WideVector m(size());
+    VectorOf<Number> packed(const MatrixOf<Number>& x) const {
+        VectorOf<Number> m(size());
         Index k = 0;
         for (const Index first : {Index{0}, depth_})
             for (const auto& [i, j] : pairs_) m(k++) = x(first + i, first + j);
@@ -116,25 +122,26 @@ private:
     }
 
     /// P − Σ in the gauge of ω.
-    WideMatrix matrix(const Frequency& omega, const WideMatrix& x) const {
-        const Wide q = Wide(1) / gauge(omega), direction = wide(omega.direction);
-        WideMatrix z = WideMatrix::Zero(n_ * sites_, n_ * sites_);
+    MatrixOf<Number> matrix(const Frequency& omega, const MatrixOf<Number>& x) const {
+        const Number q = Number(1) / gauge(omega), direction = widened<Number>(omega.direction);
+        MatrixOf<Number> z = MatrixOf<Number>::Zero(n_ * sites_, n_ * sites_);
         for (Index p = 0; p < n_; ++p)
             for (Index r = 0; r < n_; ++r)
                 for (Index l = 0; l < depth_; ++l) {
-                    const Wide a = q * wide(Complex(network_.mixers[static_cast<std::size_t>(l)](p, r)));
+                    const Number a =
+                        q * widened<Number>(Complex(network_.mixers[static_cast<std::size_t>(l)](p, r)));
                     z(p * sites_ + depth_ + l, r * sites_ + l) -= a;
                     z(r * sites_ + l, p * sites_ + depth_ + l) -= a;
                 }
         for (Index i = 0; i < sites_; ++i)
             for (Index j = 0; j < sites_; ++j) {
                 if ((i < depth_) != (j < depth_)) continue;
-                const Wide sigma = strength(omega, i) * strength(omega, j) * x(partner(i), partner(j));
+                const Number sigma = strength(omega, i) * strength(omega, j) * x(partner(i), partner(j));
                 for (Index p = 0; p < n_; ++p)
                     for (Index r = 0; r < n_; ++r) {
                         if (hyper())
-                            z(p * sites_ + i, r * sites_ + j) -=
-                                sigma * wide(Complex(way(i)(p))) * wide(Complex(way(j)(r)));
+                            z(p * sites_ + i, r * sites_ + j) -= sigma * widened<Number>(Complex(way(i)(p))) *
+                                                                 widened<Number>(Complex(way(j)(r)));
                         else if (p == r)
                             z(p * sites_ + i, r * sites_ + j) -= sigma;
                     }
@@ -142,8 +149,8 @@ private:
         for (Index p = 0; p < n_; ++p) {
             auto block = z.block(p * sites_, p * sites_, sites_, sites_);
             for (Index l = 0; l + 1 < depth_; ++l) {
-                block(l + 1, depth_ + l) += Wide(1);
-                block(depth_ + l, l + 1) += Wide(1);
+                block(l + 1, depth_ + l) += Number(1);
+                block(depth_ + l, l + 1) += Number(1);
             }
             block(0, 0) += direction;
             block(sites_ - 1, sites_ - 1) += direction;
@@ -152,31 +159,32 @@ private:
     }
 
     /// One Newton step of x; its size, relative to the units.
-    double refine(const Frequency& omega, const Unknowns& units, WideMatrix& x) const {
-        const WideMatrix z = matrix(omega, x);
+    double refine(const Frequency& omega, const Unknowns& units, MatrixOf<Number>& x) const {
+        const MatrixOf<Number> z = matrix(omega, x);
         // The slices N_r = N_ab of tied.hpp, and the order parameters of the resolvent.
-        std::vector<WideMatrix> slices;
-        WideMatrix found = WideMatrix::Zero(sites_, sites_);
+        std::vector<MatrixOf<Number>> slices;
+        MatrixOf<Number> found = MatrixOf<Number>::Zero(sites_, sites_);
         if (hyper()) {
-            WideMatrix ways = WideMatrix::Zero(n_ * sites_, sites_);
+            MatrixOf<Number> ways = MatrixOf<Number>::Zero(n_ * sites_, sites_);
             for (Index site = 0; site < sites_; ++site)
-                for (Index p = 0; p < n_; ++p) ways(p * sites_ + site, site) = wide(Complex(way(site)(p)));
+                for (Index p = 0; p < n_; ++p)
+                    ways(p * sites_ + site, site) = widened<Number>(Complex(way(site)(p)));
             found = ways.transpose() * z.partialPivLu().solve(ways);
             slices.push_back(found);
         } else {
-            const WideMatrix inverse = z.inverse();
+            const MatrixOf<Number> inverse = z.inverse();
             for (Index p = 0; p < n_; ++p)
                 for (Index r = 0; r < n_; ++r)
                     slices.push_back(inverse.block(p * sites_, r * sites_, sites_, sites_));
             for (Index p = 0; p < n_; ++p) found += slices[static_cast<std::size_t>(p * n_ + p)];
-            found /= Wide(WideReal(static_cast<double>(n_)));
+            found /= Number(Real(static_cast<double>(n_)));
         }
-        const Wide weight(hyper() ? WideReal(1) : WideReal(1) / static_cast<double>(n_));
-        for (WideMatrix& slice : slices) {
-            const WideMatrix whole = slice;
+        const Number weight(hyper() ? Real(1) : Real(1) / static_cast<double>(n_));
+        for (MatrixOf<Number>& slice : slices) {
+            const MatrixOf<Number> whole = slice;
             for (Index b = 0; b < sites_; ++b) slice.col(b) = whole.col(partner(b)) * strength(omega, b);
         }
-        WideMatrix jacobian = WideMatrix::Identity(size(), size());
+        MatrixOf<Number> jacobian = MatrixOf<Number>::Identity(size(), size());
         Index row = 0;
         for (const Index first : {Index{0}, depth_})
             for (const auto& [k, l] : pairs_) {
@@ -184,8 +192,8 @@ private:
                 for (const Index source : {Index{0}, depth_})
                     for (const auto& [i, j] : pairs_) {
                         const Index a = first + k, b = first + l, u = source + i, v = source + j;
-                        Wide sum(0);
-                        for (const WideMatrix& slice : slices) {
+                        Number sum(0);
+                        for (const MatrixOf<Number>& slice : slices) {
                             sum += slice(a, u) * slice(b, v);
                             if (u != v) sum += slice(a, v) * slice(b, u);
                         }
@@ -193,13 +201,13 @@ private:
                     }
                 ++row;
             }
-        const WideVector change = jacobian.partialPivLu().solve(packed(WideMatrix(found - x)));
-        const Wide c = gauge(omega);
+        const VectorOf<Number> change = jacobian.partialPivLu().solve(packed(MatrixOf<Number>(found - x)));
+        const Number c = gauge(omega);
         double step = 0;
         Index k = 0;
         for (const Index first : {Index{0}, depth_})
             for (const auto& [i, j] : pairs_) {
-                const double size = std::abs(rounded(change(k) / (c * wide(units(k)))));
+                const double size = std::abs(rounded(change(k) / (c * widened<Number>(units(k)))));
                 step = size <= step ? step : size;  // NaN stays
                 x(first + i, first + j) += change(k);
                 if (i != j) x(first + j, first + i) += change(k);
@@ -212,15 +220,16 @@ private:
     TiedBranch branch_;
     Index n_, depth_, sites_;
     std::vector<std::pair<Index, Index>> pairs_;
-    std::vector<WideReal> sigma_;
+    std::vector<Real> sigma_;
     std::unique_ptr<Equation> rounding_;  ///< the same in double precision
     double passes_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Equation> make_precise_tied(const Network& network) {
-    return std::make_unique<PreciseTied>(network);
+std::unique_ptr<Equation> make_precise_tied(const Network& network, Digits digits) {
+    if (digits == Digits::thirty_two) return std::make_unique<PreciseTied<TwoDoubles>>(network);
+    return std::make_unique<PreciseTied<Wide>>(network);
 }
 
 double precise_tied_products(const Network& network) {

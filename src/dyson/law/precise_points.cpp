@@ -8,14 +8,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
 #include <random>
 #include <span>
 #include <variant>
 
 namespace spectra::dyson {
 namespace {
-
-constexpr double most_products = 4e5;
 
 /// Every number one unit in the last place up or down.
 Network rounded_otherwise(Network network, unsigned seed) {
@@ -49,45 +50,53 @@ Network rounded_otherwise(Network network, unsigned seed) {
     return network;
 }
 
-std::unique_ptr<Equation> make_precise(const Network& network) {
-    return std::holds_alternative<TiedBranch>(network.branch) ? make_precise_tied(network)
-                                                              : make_precise_chain(network);
+bool is_tied(const Network& network) {
+    return std::holds_alternative<TiedBranch>(network.branch);
 }
 
-/// The relative change of g from a solution of one network to that of another nearby; that of the unknowns where Newton's
-/// method does not lead from one to the other.
-double change_of(Complex g, Equation& other, const Solution& solution) {
-    const Solution moved = newton(other, solution.omega, solution.m);
-    if (moved.ok()) return std::abs(other.scaled_green(moved.omega, moved.m) / g - 1.0);
-    Unknowns delta;
-    return other.newton_step(solution.omega, solution.m, delta) ? delta.cwiseAbs().maxCoeff() : infinity;
+std::unique_ptr<Equation> make_precise(const Network& network, Digits digits) {
+    return is_tied(network) ? make_precise_tied(network, digits) : make_precise_chain(network, digits);
 }
 
-}  // namespace
-
-bool has_precise_points(const Network& network) {
+/// Whether a Newton step takes less than half a second.
+bool is_affordable(const Network& network, Digits digits) {
     if (std::holds_alternative<AlignedBranch>(network.branch)) return false;
-    const bool tied = std::holds_alternative<TiedBranch>(network.branch);
-    return (tied ? precise_tied_products(network) : precise_products(network)) <= most_products;
+    const double products = is_tied(network) ? precise_tied_products(network) : precise_products(network);
+    return products <= (digits == Digits::thirty_two ? 1e7 : 4e5);
 }
 
-std::vector<PrecisePoint> precise_points(const Network& network, const Tracker& tracker,
-                                         const std::vector<Complex>& omega,
-                                         const std::function<void()>& on_step) {
-    std::vector<PrecisePoint> points(omega.size());
-    if (omega.empty()) return points;
-    Tracker precise(tracker, watched(make_precise(network), on_step));
-    if (!precise.add_companion(std::log(std::abs(omega.front())))) return points;
-    const std::unique_ptr<Equation> others[] = {make_precise(rounded_otherwise(network, 1)),
-                                                make_precise(rounded_otherwise(network, 2))};
-    for (std::size_t k = 0; k < omega.size(); ++k) {
-        const Complex w = omega[k];
-        const bool mirrored = w.real() < 0;  // g(−ω̄) = −conj g(ω)
-        const Solution solution = precise.solve(mirrored ? -std::conj(w) : w);
+/// The relative change of g from a solution of one network to that of another nearby, by one Newton step; that of the
+/// unknowns where it is large.
+double change_of(Complex g, Equation& other, const Solution& solution) {
+    Unknowns delta;
+    if (!other.newton_step(solution.omega, solution.m, delta)) return infinity;
+    const double step = delta.cwiseAbs().maxCoeff();
+    if (!(step < 0.1)) return step;
+    return std::abs(other.scaled_green(solution.omega, other.moved(solution.m, delta, 1)) / g - 1.0);
+}
+
+/// Solves the points that are still open. `precise` has the network's equation in so many digits.
+void solve_points(const Network& network, Digits digits, Tracker& precise, const std::vector<Complex>& omega,
+                  std::vector<PrecisePoint>& points) {
+    if (!precise.add_companion(std::log(std::abs(omega.front())))) return;
+    const std::unique_ptr<Equation> others[] = {make_precise(rounded_otherwise(network, 1), digits),
+                                                make_precise(rounded_otherwise(network, 2), digits)};
+    // From each to the next towards the axis.
+    std::vector<std::size_t> order(omega.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto tilt = [&](std::size_t k) { return omega[k].imag() / std::abs(omega[k].real()); };
+    std::ranges::stable_sort(order, std::greater(), tilt);
+    Solution last;
+    for (const std::size_t k : order) {
         PrecisePoint& point = points[k];
-        point.steps = solution.steps;
+        if (point.is_solved()) continue;
+        const bool mirrored = omega[k].real() < 0;  // g(−ω̄) = −conj g(ω)
+        const Complex right = mirrored ? -std::conj(omega[k]) : omega[k];
+        const Solution solution = precise.solve(right, last.ok() ? &last.m : nullptr);
+        point.steps += solution.steps;
         point.residual = solution.residual;
         if (!solution.ok()) continue;
+        last = solution;
         const Complex g = precise.equation().scaled_green(solution.omega, solution.m);
         double change = 0;
         for (const auto& other : others) {
@@ -99,6 +108,27 @@ std::vector<PrecisePoint> precise_points(const Network& network, const Tracker& 
         point.beyond_double = change > largest_change;
         const Complex unscaled = g * std::exp(-solution.omega.log_scale);
         point.g = mirrored ? -std::conj(unscaled) : unscaled;
+    }
+}
+
+}  // namespace
+
+bool has_precise_points(const Network& network) {
+    return is_affordable(network, Digits::thirty_two) || is_affordable(network, Digits::hundred_and_twenty);
+}
+
+std::vector<PrecisePoint> precise_points(const Network& network, const Tracker& tracker,
+                                         const std::vector<Complex>& omega,
+                                         const std::function<void()>& on_step) {
+    std::vector<PrecisePoint> points(omega.size());
+    // What fewer digits find on the way to the points need not be found again.
+    std::optional<Tracker> before;
+    for (const Digits digits : {Digits::thirty_two, Digits::hundred_and_twenty}) {
+        if (!is_affordable(network, digits) || std::ranges::all_of(points, &PrecisePoint::is_solved))
+            continue;
+        Tracker precise(before ? *before : tracker, watched(make_precise(network, digits), on_step));
+        solve_points(network, digits, precise, omega, points);
+        before.emplace(precise);
     }
     return points;
 }

@@ -17,6 +17,8 @@ struct PrecisePoint {
     /// Solved, but g changes by more than `largest_change`, relative, when every number of the network changes by one unit in
     /// its last place: no answer can be given for numbers in double precision.
     bool beyond_double = false;
+
+    bool is_solved() const { return certified || beyond_double; }
 };
 
 /// The change beyond which a point is not determined by a network in double precision: that of newton()'s floor.

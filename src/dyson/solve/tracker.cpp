@@ -231,7 +231,8 @@ bool Tracker::add_companion(double log_s) {
     std::optional<Solution> before;
     double step = companion_spacing;
     int steps = 0;
-    while (here.omega.log_scale != log_s) {
+    bool lost = false;
+    while (here.omega.log_scale != log_s && !lost) {
         const double x = here.omega.log_scale, rest = log_s - x;
         const double next = std::abs(rest) <= step ? log_s : x + std::copysign(step, rest);
         Unknowns guess = here.m;
@@ -246,14 +247,16 @@ bool Tracker::add_companion(double log_s) {
             before = std::move(here);
             here = std::move(solution);
             if (here.steps <= 6) step *= 1.5;
-        } else if ((step /= 2) < 0.01 || steps > path_steps(*equation_)) {
-            return false;
+        } else {
+            lost = (step /= 2) < 0.01 || steps > path_steps(*equation_);
         }
     }
+    const double reached = here.omega.log_scale;
     const auto below = std::find_if(companions_.begin(), companions_.end(),
-                                    [&](const auto& a) { return a.omega.log_scale <= log_s; });
-    companions_.insert(below, std::move(here));
-    return true;
+                                    [&](const auto& a) { return a.omega.log_scale <= reached; });
+    if (below == companions_.end() || below->omega.log_scale != reached)
+        companions_.insert(below, std::move(here));
+    return !lost;
 }
 
 Solution Tracker::companion(double log_s) {
@@ -396,9 +399,9 @@ Solution Tracker::solve(double log_s, double tilt, const Unknowns* guess) {
     return here;
 }
 
-Solution Tracker::solve(Complex omega) {
+Solution Tracker::solve(Complex omega, const Unknowns* guess) {
     const double tilt = omega.imag() / omega.real();
-    if (omega.real() > 0 && tilt <= 1e3) return solve(std::log(omega.real()), tilt);
+    if (omega.real() > 0 && tilt <= 1e3) return solve(std::log(omega.real()), tilt, guess);
     const double modulus = std::abs(omega);
     const Solution here = companion(std::log(modulus));
     return here.ok() ? follow(here, {std::log(modulus), omega / modulus}) : here;

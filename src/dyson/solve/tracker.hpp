@@ -29,7 +29,7 @@ public:
     Tracker& operator=(const Tracker&) = delete;
 
     /// Makes a companion at that scale, along the line from the nearest one, for several points near there. False if the line
-    /// is lost on the way.
+    /// is lost on the way: then the companion is the last one.
     bool add_companion(double log_s);
 
     /// At ω = e^{log_s}(1 + i·tilt), tilt ≥ 0. `guess` may be null. A failed solution holds the
@@ -49,8 +49,8 @@ public:
     /// At real ω, by steps along the axis from a solution there; failed if the steps would become too short.
     Solution walk(const Solution& from, double log_s);
 
-    /// At any ω with Im ω > 0, Re ω ≥ 0 (g(−ω̄) = −conj g(ω) gives the rest).
-    Solution solve(Complex omega);
+    /// At any ω with Im ω > 0, Re ω ≥ 0 (g(−ω̄) = −conj g(ω) gives the rest). The guess is for points beside the axis only.
+    Solution solve(Complex omega, const Unknowns* guess = nullptr);
 
     /// Mass of {ln s' ≤ log_s}: (2/π) ∫_0^∞ Re g(s + it) dt along a vertical line, where g is smooth.
     /// Independent of any density; accurate to 1e-8 in a gap.

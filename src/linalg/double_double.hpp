@@ -1,0 +1,111 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include <cmath>
+#include <complex>
+#include <limits>
+
+namespace spectra::linalg {
+
+/// A number of 32 digits as the sum of two, the second below half a unit in the last place of the first (Dekker 1971; Hida,
+/// Li, Bailey 2001). Of the range of double: what leaves it becomes NaN. The same bits with and without fused multiply-add.
+struct DoubleDouble {
+    double high = 0, low = 0;
+
+    DoubleDouble() = default;
+    // Numbers are of this type, where others of the same use are of more digits.
+    DoubleDouble(double x) : high(x) {}  // NOLINT(google-explicit-constructor)
+    DoubleDouble(double a, double b) : high(a), low(b) {}
+    explicit operator double() const { return high + low; }
+
+    DoubleDouble operator-() const { return {-high, -low}; }
+    DoubleDouble& operator+=(const DoubleDouble& y) { return *this = *this + y; }
+    DoubleDouble& operator-=(const DoubleDouble& y) { return *this = *this - y; }
+    DoubleDouble& operator*=(const DoubleDouble& y) { return *this = *this * y; }
+    DoubleDouble& operator/=(const DoubleDouble& y) { return *this = *this / y; }
+
+    /// The sum of two doubles, without error where |a| ≥ |b|.
+    static DoubleDouble short_sum(double a, double b) {
+        const double s = a + b;
+        return {s, b - (s - a)};
+    }
+    /// The sum and the product of two doubles, without error.
+    static DoubleDouble sum(double a, double b) {
+        const double s = a + b, t = s - a;
+        return {s, (a - (s - t)) + (b - t)};
+    }
+    static DoubleDouble product(double a, double b) {
+        const double p = a * b;
+#ifdef __FP_FAST_FMA
+        return {p, std::fma(a, b, -p)};
+#else
+        constexpr double split = 0x1p27 + 1;
+        const double ta = split * a, tb = split * b;
+        const double a1 = ta - (ta - a), a2 = a - a1, b1 = tb - (tb - b), b2 = b - b1;
+        return {p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2};
+#endif
+    }
+
+    friend DoubleDouble operator+(const DoubleDouble& x, const DoubleDouble& y) {
+        DoubleDouble s = sum(x.high, y.high);
+        const DoubleDouble t = sum(x.low, y.low);
+        s = short_sum(s.high, s.low + t.high);
+        return short_sum(s.high, s.low + t.low);
+    }
+    friend DoubleDouble operator-(const DoubleDouble& x, const DoubleDouble& y) {
+        return x + -y;
+    }
+    friend DoubleDouble operator*(const DoubleDouble& x, const DoubleDouble& y) {
+        const DoubleDouble p = product(x.high, y.high);
+        return short_sum(p.high, p.low + (x.high * y.low + x.low * y.high));
+    }
+    friend DoubleDouble operator/(const DoubleDouble& x, const DoubleDouble& y) {
+        const double first = x.high / y.high;
+        DoubleDouble rest = x - y * first;
+        const double second = rest.high / y.high;
+        rest -= y * second;
+        return short_sum(first, second) + rest.high / y.high;
+    }
+    friend bool operator==(const DoubleDouble& x, const DoubleDouble& y) = default;
+    friend bool operator<(const DoubleDouble& x, const DoubleDouble& y) {
+        return x.high < y.high || (x.high == y.high && x.low < y.low);
+    }
+    friend bool operator>(const DoubleDouble& x, const DoubleDouble& y) {
+        return y < x;
+    }
+};
+
+inline DoubleDouble abs(const DoubleDouble& x) {
+    return x < 0 ? -x : x;
+}
+inline DoubleDouble sqrt(const DoubleDouble& x) {
+    if (x.high == 0) return x;
+    const double first = std::sqrt(x.high);
+    const DoubleDouble rest = x - DoubleDouble::product(first, first);
+    return DoubleDouble::short_sum(first, rest.high / (2 * first));
+}
+
+}  // namespace spectra::linalg
+
+template <>
+struct Eigen::NumTraits<spectra::linalg::DoubleDouble>
+    : Eigen::GenericNumTraits<spectra::linalg::DoubleDouble> {
+    using Real = spectra::linalg::DoubleDouble;
+    using NonInteger = Real;
+    using Nested = Real;
+    enum {
+        IsComplex = 0,
+        IsInteger = 0,
+        IsSigned = 1,
+        RequireInitialization = 1,
+        ReadCost = 2,
+        AddCost = 20,
+        MulCost = 24
+    };
+    static Real epsilon() { return 0x1p-104; }
+    static Real dummy_precision() { return 1e-28; }
+    static Real highest() { return std::numeric_limits<double>::max(); }
+    static Real lowest() { return std::numeric_limits<double>::lowest(); }
+    static int digits10() { return 31; }
+};
