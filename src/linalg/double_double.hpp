@@ -13,10 +13,10 @@ namespace spectra::linalg {
 struct DoubleDouble {
     double high = 0, low = 0;
 
-    DoubleDouble() = default;
+    constexpr DoubleDouble() = default;
     // Numbers are of this type, where others of the same use are of more digits.
-    DoubleDouble(double x) : high(x) {}  // NOLINT(google-explicit-constructor)
-    DoubleDouble(double a, double b) : high(a), low(b) {}
+    constexpr DoubleDouble(double x) : high(x) {}  // NOLINT(google-explicit-constructor)
+    constexpr DoubleDouble(double a, double b) : high(a), low(b) {}
     explicit operator double() const { return high + low; }
 
     DoubleDouble operator-() const { return {-high, -low}; }
@@ -84,6 +84,20 @@ inline DoubleDouble sqrt(const DoubleDouble& x) {
     const double first = std::sqrt(x.high);
     const DoubleDouble rest = x - DoubleDouble::product(first, first);
     return DoubleDouble::short_sum(first, rest.high / (2 * first));
+}
+
+/// e^x, in the range of double.
+inline DoubleDouble exp(double x) {
+    constexpr DoubleDouble ln2(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56);
+    constexpr int halvings = 6, terms = 14;
+    const double k = std::nearbyint(x / ln2.high);
+    if (!(std::abs(k) < 1000)) return std::exp(x);
+    const DoubleDouble r = (DoubleDouble(x) - ln2 * k) * std::ldexp(1, -halvings);
+    DoubleDouble beyond = r;  // e^r − 1, by Horner's scheme
+    for (int n = terms; n > 1; --n) beyond = r + r * beyond / n;
+    for (int h = 0; h < halvings; ++h) beyond = beyond * (beyond + 2);
+    const DoubleDouble y = beyond + 1;
+    return {std::ldexp(y.high, static_cast<int>(k)), std::ldexp(y.low, static_cast<int>(k))};
 }
 
 }  // namespace spectra::linalg

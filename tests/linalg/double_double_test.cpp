@@ -60,6 +60,18 @@ TEST(DoubleDouble, RoundsToTheNearestDouble) {
     EXPECT_FALSE(std::isfinite(static_cast<double>(DoubleDouble(1e200) * DoubleDouble(1e200))));
 }
 
+TEST(DoubleDouble, ExponentialsHaveAllDigits) {
+    std::mt19937_64 random(7);
+    for (int k = 0; k < 2000; ++k) {
+        const double x = (static_cast<double>(random() >> 11) * 0x1p-53 - 0.5) *
+                         std::ldexp(1, static_cast<int>(random() % 90) - 80);
+        EXPECT_LT(error(exp(x), exp(Exact(x))), 64 * (1 + std::abs(x))) << x;
+    }
+    EXPECT_EQ(exp(0.0), DoubleDouble(1));
+    EXPECT_EQ(static_cast<double>(exp(-800.0)), 0);
+    EXPECT_FALSE(std::isfinite(static_cast<double>(exp(800.0))));
+}
+
 /// Hilbert's matrix of size 12: its condition number is 1e16, its inverse consists of integers.
 TEST(DoubleDouble, InvertsWhatDoublesCannot) {
     using Number = std::complex<DoubleDouble>;

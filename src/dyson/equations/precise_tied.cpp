@@ -2,6 +2,7 @@
 
 #include "dyson/equations/tied.hpp"
 #include "dyson/equations/wide.hpp"
+#include "dyson/solve/newton.hpp"
 
 #include <Eigen/LU>
 
@@ -48,7 +49,9 @@ public:
     bool admissible(const Frequency& omega, const Unknowns& m, double slack) const override {
         return rounding_->admissible(omega, m, slack);
     }
-    bool stable_in_gap(const Frequency&, const Unknowns&) override { return false; }
+    bool stable_in_gap(const Frequency& omega, const Unknowns& m) override {
+        return continues_above(*this, omega, m);
+    }
     double passes() const override { return passes_; }
 
     bool newton_step(const Frequency& omega, const Unknowns& m, Unknowns& delta) override {

@@ -47,7 +47,7 @@ std::complex<double> rounded(const Number& z) {
 template <class Real>
 Real exponential(double x) {
     if constexpr (std::same_as<Real, linalg::DoubleDouble>)
-        return std::exp(x);
+        return linalg::exp(x);
     else
         return exp(Real(x));
 }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <stdexcept>
@@ -365,6 +366,21 @@ double mass_of_branch_zeros(const Network& network, const LayerBranch& layer, do
     return (1 - beta) * at_zero + beta * without;
 }
 
+/// Those of a branch whose directions its mixer does not touch: A pre = 0 and Aᵀ post = 0, so J is the sum of A and F in
+/// orthogonal directions.
+Atoms atoms_of_separate_branch(const Mixer& mixer, const LayerBranch& layer) {
+    const Eigen::VectorXd &pre = *layer.pre, &post = *layer.post;
+    const double size = rank_tolerance * mixer.norm();
+    if ((mixer * pre).norm() > size * pre.norm() || (mixer.transpose() * post).norm() > size * post.norm())
+        return {};
+    Atoms result = weights_of(as_array(*layer.values));
+    for (auto& atom : result) {
+        atom.log_place += std::log(pre.norm()) + std::log(post.norm());
+        atom.mass /= static_cast<double>(mixer.rows());
+    }
+    return result;
+}
+
 /// The singular values of the product if nothing is free. With a rest even outliers are bands.
 Atoms aligned_atoms(const Network& network) {
     if (!noiseless(network)) return {};
@@ -399,6 +415,8 @@ std::vector<Density::Atom> atoms(const Network& network) {
         const bool present = !result.empty() && result.front().log_place == -infinity;
         if (!present) result.insert(result.begin(), {-infinity, 0});
         result.front().mass = mass_of_branch_zeros(network, layers.front(), result.front().mass);
+        std::ranges::copy(atoms_of_separate_branch(network.mixers.front(), layers.front()),
+                          std::back_inserter(result));
         result = merged(result);
     }
     return result;

@@ -24,6 +24,9 @@ namespace spectra::dyson {
 ///   row as large matrices, because each F_l enters by a matrix of rank one. A tied F enters in several
 ///   layers: there x is a small matrix.
 ///
+///   One layer with given singular values t whose mixer does not touch the branch (A pre = 0, Aᵀ post = 0): also at
+///   ‖pre‖ ‖post‖ t, 1/n times the weight of t.
+///
 ///   If J_x J_yᵀ is so large that its rounding hides s², atoms are found from the subspace that
 ///   the noise does not reach, the largest U with
 ///

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -134,11 +135,16 @@ BandFinder::BandFinder(Tracker& tracker, const SupportBounds& range, double tole
       range_(range),
       tolerance_(tolerance),
       steps_before_(tracker.newton_steps()),
-      passes_before_(tracker.passes()),
-      seeds_(range.log_seeds) {
-    std::erase_if(seeds_, [](double seed) { return !std::isfinite(seed); });
-    std::sort(seeds_.begin(), seeds_.end());
+      passes_before_(tracker.passes()) {
+    add_seeds(range.log_seeds);
     jumps_ = tracker_.equation().start(range_.log_upper).size() > 0;
+}
+
+bool BandFinder::add_seeds(const std::vector<double>& log_places) {
+    const std::size_t before = seeds_.size();
+    std::ranges::copy_if(log_places, std::back_inserter(seeds_), [](double x) { return std::isfinite(x); });
+    std::ranges::sort(seeds_);
+    return seeds_.size() > before;
 }
 
 long BandFinder::steps() const {

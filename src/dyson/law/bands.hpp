@@ -53,6 +53,9 @@ public:
     /// the result does not depend on it.
     BandFinder(Tracker& tracker, const SupportBounds& range, double tolerance, int threads = 1);
 
+    /// More places to start from, as if they were noiseless singular values. False if there are none.
+    bool add_seeds(const std::vector<double>& log_places);
+
     /// From every noiseless singular value outwards, inside the support, to the ends of its band: no point of
     /// a gap is solved. Bands without a noiseless singular value are not found; the mass reveals this.
     /// `near`: the bands of a network that differs little, with solutions in the same unknowns, or null. The search then

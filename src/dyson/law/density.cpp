@@ -85,13 +85,18 @@ public:
         if (!sound(best)) {
             Support support = finder_.around_seeds();
             best = once(support);
+            if (options_.more_seeds && !sound(best) && finder_.add_seeds(options_.more_seeds())) {
+                support = finder_.around_seeds();
+                SolvedLaw law = once(support);
+                if (badness(law) < badness(best)) best = std::move(law);
+            }
             if (options_.mass_above && !sound(best) && finder_.add_counted(support, options_.mass_above)) {
                 SolvedLaw law = once(support);
                 if (badness(law) < badness(best)) best = std::move(law);
             }
         }
-        for (double refine = 1; refine < 30 && !finder_.exhausted() && !spent() && !sound(best);
-             refine *= 3) {
+        for (double refine = 1;
+             options_.scans && refine < 30 && !finder_.exhausted() && !spent() && !sound(best); refine *= 3) {
             Support support = finder_.by_scan(refine);
             // A search that was given up has hardly found all bands: skip it if panels are expensive.
             if (finder_.exhausted() && !best.nodes.empty() && 2 * newton_steps_ > max_steps()) break;

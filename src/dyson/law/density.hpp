@@ -8,6 +8,7 @@
 #include "spectrum/certificate.hpp"
 #include "spectrum/spectrum.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct DensityOptions {
     int threads = 0;                ///< 0: all; the result does not depend on it
     MassAbove mass_above = {};      ///< counts, to find bands that were missed; none: by scans alone
     const Support* near = nullptr;  ///< of a network that differs little (BandFinder::around_seeds)
+    std::function<std::vector<double>()> more_seeds =
+        {};                         ///< ln of places where bands can be, asked for if one was missed
+    bool scans = true;              ///< for bands that were missed otherwise
     Team* team = nullptr;           ///< processes that share the panels
 };
 

@@ -58,11 +58,15 @@ std::unique_ptr<Equation> make_precise(const Network& network, Digits digits) {
     return is_tied(network) ? make_precise_tied(network, digits) : make_precise_chain(network, digits);
 }
 
-/// Whether a Newton step takes less than half a second.
-bool is_affordable(const Network& network, Digits digits) {
-    if (std::holds_alternative<AlignedBranch>(network.branch)) return false;
+/// Seconds that a Newton step takes, about.
+double seconds_of(const Network& network, Digits digits) {
+    if (std::holds_alternative<AlignedBranch>(network.branch)) return infinity;
     const double products = is_tied(network) ? precise_tied_products(network) : precise_products(network);
-    return products <= (digits == Digits::thirty_two ? 1e7 : 4e5);
+    return products * (digits == Digits::thirty_two ? 5e-8 : 1.2e-6);
+}
+
+bool is_affordable(const Network& network, Digits digits) {
+    return seconds_of(network, digits) <= 0.5;
 }
 
 /// The relative change of g from a solution of one network to that of another nearby, by one Newton step; that of the
@@ -115,6 +119,12 @@ void solve_points(const Network& network, Digits digits, Tracker& precise, const
 
 bool has_precise_points(const Network& network) {
     return is_affordable(network, Digits::thirty_two) || is_affordable(network, Digits::hundred_and_twenty);
+}
+
+std::unique_ptr<Equation> precise_equation_of_law(const Network& network) {
+    constexpr double most_seconds = 0.01;  // a law takes some ten thousand steps
+    if (seconds_of(network, Digits::thirty_two) > most_seconds) return nullptr;
+    return make_precise(network, Digits::thirty_two);
 }
 
 std::vector<PrecisePoint> precise_points(const Network& network, const Tracker& tracker,

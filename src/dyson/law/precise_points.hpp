@@ -4,6 +4,7 @@
 #include "network/network.hpp"
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace spectra::dyson {
@@ -27,6 +28,10 @@ inline constexpr double largest_change = 1e-4;
 /// Whether points of a network can be solved again in extended precision: no aligned branches, and a size at which a Newton
 /// step takes less than half a second.
 bool has_precise_points(const Network& network);
+
+/// The equation of make_chain or make_tied with 32 digits, for a law that is not certified without; null if that would take too
+/// long.
+std::unique_ptr<Equation> precise_equation_of_law(const Network& network);
 
 /// Points that rounding hides from `tracker` (of make_chain's equation of the same network), of about the same scale.
 std::vector<PrecisePoint> precise_points(const Network& network, const Tracker& tracker,

@@ -12,6 +12,7 @@
 #include "dyson/equations/two_layers.hpp"
 #include "dyson/exact/moments.hpp"
 #include "dyson/exact/one_stream.hpp"
+#include "dyson/exact/sampled_values.hpp"
 #include "dyson/exact/support_bounds.hpp"
 #include "dyson/law/aligned_law.hpp"
 #include "dyson/law/bands.hpp"
@@ -313,6 +314,21 @@ bool same_unknowns(const Support& last, const Equation& equation) {
     });
 }
 
+/// Refuses a law that was solved with more digits than the network has, where it depends on them.
+void check_digits(SolvedLaw& law, const Network& network, const Tracker& tracker, const Options& options) {
+    constexpr std::size_t places = 8;
+    double change = 0;
+    for (std::size_t k = 0; k < places; ++k) {
+        const Solution& node = law.nodes[(2 * k + 1) * law.nodes.size() / (2 * places)];
+        if (!std::isnormal(std::exp(node.omega.log_scale))) continue;
+        const Complex beside = std::exp(node.omega.log_scale) * Complex(1, 0.1);
+        const PrecisePoint point = precise_points(network, tracker, {beside}, options.on_step).front();
+        if (point.is_solved()) change = std::max(change, point.residual);
+    }
+    law.judge({{"change by rounding of the network", largest_change, change,
+                "the law depends on digits that the network's numbers do not have in double precision"}});
+}
+
 /// The law of a checked network, with the bands of a law nearby, replaced by those of this one, or null.
 Theory solve_checked(const Network& network, Method method, const Options& options, Support* last) {
     const Support near = last != nullptr ? std::exchange(*last, {}) : Support();
@@ -361,7 +377,8 @@ Theory solve_checked(const Network& network, Method method, const Options& optio
     }
     auto watched_equation = watched(make_equation(network, method), options.on_step);
     const bool warm = same_unknowns(near, *watched_equation);
-    const Tracker tracker(std::move(watched_equation), support.log_far, anchors(support), warm);
+    std::optional<Tracker> tracker(std::in_place, std::move(watched_equation), support.log_far,
+                                   anchors(support), warm);
     if (!law.certified) {
         DensityOptions density_options;
         if (warm) density_options.near = &near;
@@ -381,21 +398,41 @@ Theory solve_checked(const Network& network, Method method, const Options& optio
                     if (atom.log_place > solution.omega.log_scale) atoms_above += atom.mass;
                 return 1 - below.mass - atoms_above;
             };
-        law = solve_density(tracker, support, points, density_options);
+        if (exact) density_options.more_seeds = [&] { return sampled_log_values(network); };
+        std::unique_ptr<Equation> longer;
+        if (method == Method::operator_valued) longer = precise_equation_of_law(network);
+        const auto solve_by = [&](Tracker& solver, bool scans) {
+            density_options.scans = scans;
+            law = solve_density(solver, support, points, density_options);
+            if (law.certified || method != Method::operator_valued) return;
+            if (is_first(options))
+                summary.unresolved = leave_unresolved(law, solver, PotentialReader(network),
+                                                      summary.mean_square_exact, summary.log_mean_exact);
+            law.certified = first_says(law.certified, options);
+        };
+        solve_by(*tracker, longer == nullptr);
+        if (!law.certified && longer) {
+            // Rounding may hide a part of the law. If more digits do not show it, a scan of the whole range may.
+            Tracker precise(*tracker, watched(std::move(longer), options.on_step));
+            solve_by(precise, false);
+            if (law.certified) {
+                if (is_first(options)) check_digits(law, network, precise, options);
+                tracker.emplace(precise);
+            } else {
+                solve_by(*tracker, true);
+            }
+        }
         summary.newton_steps = law.newton_steps;
         summary.passes = static_cast<long>(law.passes);
         summary.descents = law.descents;
     }
     if (!is_first(options)) return theory;
     if (last != nullptr && law.certified) *last = bands_of(law);
-    if (!law.certified && method == Method::operator_valued)
-        summary.unresolved = leave_unresolved(law, PotentialReader(network), summary.mean_square_exact,
-                                              summary.log_mean_exact);
     theory.law = Spectrum::from_density(law.density);
     summary.tail_exponent = law.density.tail_exponent;
     if (sampled) summary.average_error = site_error(network, theory.law);
     if (options.grid || options.eta > 0) {
-        theory.curve = solve_curve(tracker, curve_places(options, theory.law), law, options, summary);
+        theory.curve = solve_curve(*tracker, curve_places(options, theory.law), law, options, summary);
     } else {
         const auto equation = make_equation(network, method);
         for (const Solution& s : law.nodes)

@@ -65,12 +65,24 @@ double log_sum(const Density& d) {
     return sum;
 }
 
-}  // namespace
+/// The rest as a tail, from the lowest point down, with the exact mean of ln s if that is known.
+void add_tail(Density& d, double rest, std::optional<double> log_mean) {
+    d.mass_below = rest;
+    d.tail_exponent = 1;
+    if (!log_mean || !std::isfinite(*log_mean)) return;
+    const double depth = d.log_s.front() - (*log_mean - log_sum(d)) / rest;
+    if (depth > 0) d.tail_exponent = 1 / depth;
+}
 
-std::optional<Unresolved> leave_unresolved(SolvedLaw& law, const PotentialReader& reader, double mean_square,
-                                           std::optional<double> log_mean) {
-    if (law.certified || law.nodes.empty() || law.nodes.size() != law.density.log_s.size()) return {};
-    if (law.overlap > tolerance::overlap || law.cut > tolerance::mass) return {};
+void accept(SolvedLaw& law, double mass_error) {
+    law.uncertified = 0;
+    law.mass_error = mass_error;
+    law.checks.clear();
+    law.judge({{"mass found above what is unresolved", tolerance::mass, mass_error, ""}});
+}
+
+std::optional<Unresolved> cut_in_band(SolvedLaw& law, const PotentialReader& reader, double mean_square,
+                                      std::optional<double> log_mean) {
     const auto found = lowest_counted(law, first_certified(law), reader);
     if (!found) return {};
     const auto [at, counted] = *found;
@@ -94,17 +106,49 @@ std::optional<Unresolved> leave_unresolved(SolvedLaw& law, const PotentialReader
     d.weight.front() = std::max(0.0, above) / d.density_log.front();
     std::erase_if(d.support, [&](const auto& band) { return band.log_upper < x; });
     if (!d.support.empty()) d.support.front().log_lower = -infinity;
-    d.mass_below = rest;
-    d.tail_exponent = 1;
-    if (log_mean && std::isfinite(*log_mean)) {
-        const double depth = x - (*log_mean - log_sum(d)) / rest;
-        if (depth > 0) d.tail_exponent = 1 / depth;
-    }
-    law.uncertified = 0;
-    law.mass_error = 0;
-    law.checks.clear();
-    law.judge({{"mass found above what is unresolved", tolerance::mass, 0, ""}});
+    add_tail(d, rest, log_mean);
+    accept(law, 0);
     return Unresolved{rest, x};
+}
+
+std::optional<Unresolved> cut_in_gap(SolvedLaw& law, Tracker& tracker, double mean_square,
+                                     std::optional<double> log_mean) {
+    Density& d = law.density;
+    if (law.uncertified > 0 || d.tail_exponent > 0) return {};
+    const double rest = 1 - mass_by_weights(d, 0) - mass_of(d.atoms);
+    if (!(rest > tolerance::mass)) return {};
+    // Mass that is too close to the rest to be of no weight would have to be found.
+    const double x =
+        std::min(std::log(negligible * std::sqrt(mean_square) / rest), law.bands.front().lower.log_s) - 0.1;
+    if (!std::isfinite(x)) return {};
+    Solution gap = tracker.solve(x, 0);
+    if (gap.state != State::gap) return {};
+    double below = rest;
+    for (const auto& atom : d.atoms)
+        if (atom.log_place < x) below += atom.mass;
+    const double error = std::abs(tracker.cumulative(x) - below);
+    if (!(error < counted_to)) return {};
+    // A point of the gap without density, from which on the rest lies.
+    for (double& c : d.cumulative) c += rest;
+    d.log_s.insert(d.log_s.begin(), x);
+    d.density_log.insert(d.density_log.begin(), 0.0);
+    d.weight.insert(d.weight.begin(), 0.0);
+    d.cumulative.insert(d.cumulative.begin(), below);
+    law.nodes.insert(law.nodes.begin(), std::move(gap));
+    d.support.insert(d.support.begin(), {-infinity, x});
+    add_tail(d, rest, log_mean);
+    accept(law, error);
+    return Unresolved{rest, x};
+}
+
+}  // namespace
+
+std::optional<Unresolved> leave_unresolved(SolvedLaw& law, Tracker& tracker, const PotentialReader& reader,
+                                           double mean_square, std::optional<double> log_mean) {
+    if (law.certified || law.nodes.empty() || law.nodes.size() != law.density.log_s.size()) return {};
+    if (law.overlap > tolerance::overlap || law.cut > tolerance::mass) return {};
+    if (const auto rest = cut_in_gap(law, tracker, mean_square, log_mean)) return rest;
+    return cut_in_band(law, reader, mean_square, log_mean);
 }
 
 }  // namespace spectra::dyson

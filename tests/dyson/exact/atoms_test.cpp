@@ -381,5 +381,32 @@ TEST(Atoms, OfBranchesWithGivenSingularValues) {
     EXPECT_EQ((s.array() < 1e-9 * s(0)).count(), 12);
 }
 
+TEST(Atoms, OfABranchThatItsMixerDoesNotTouch) {
+    Network network;
+    network.streams = 3;
+    Mixer mixer = Mixer::Zero(3, 3);
+    mixer(0, 1) = 0.3;
+    network.mixers = {mixer};
+    HyperConnectionBranch branch;
+    branch.law = {{0, 0.2, 0.2, 0.5}};
+    branch.pre = {Eigen::Vector3d(3, 0, 4)};
+    branch.post = {Eigen::Vector3d(0, 2, 0)};
+    network.branch = branch;
+    // J maps the second stream to the first, and a direction of the others to the second.
+    const auto found = atoms(network);
+    ASSERT_EQ(found.size(), 4U);
+    EXPECT_EQ(found[0].log_place, -infinity);
+    EXPECT_NEAR(found[0].mass, (1 + 0.25) / 3, 1e-14);
+    EXPECT_NEAR(found[1].log_place, std::log(0.3), 1e-14);
+    EXPECT_NEAR(found[1].mass, 1.0 / 3, 1e-14);
+    EXPECT_NEAR(found[2].log_place, std::log(2), 1e-14);
+    EXPECT_NEAR(found[2].mass, 0.5 / 3, 1e-14);
+    EXPECT_NEAR(found[3].log_place, std::log(5), 1e-14);
+    EXPECT_NEAR(found[3].mass, 0.25 / 3, 1e-14);
+    // Touched, they are bands.
+    network.mixers.front()(0, 0) = 0.1;
+    EXPECT_LT(atoms(network).size(), 4U);
+}
+
 }  // namespace
 }  // namespace spectra::dyson

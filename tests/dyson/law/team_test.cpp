@@ -38,6 +38,7 @@ void expect_same(const Theory& together, const Theory& alone) {
     EXPECT_EQ(together.curve.residual, alone.curve.residual);
     EXPECT_EQ(together.curve.iterations, alone.curve.iterations);
     EXPECT_EQ(together.curve.certified, alone.curve.certified);
+    EXPECT_EQ(together.summary.unresolved.has_value(), alone.summary.unresolved.has_value());
     EXPECT_EQ(together.outliers.size(), alone.outliers.size());
 }
 
@@ -72,6 +73,23 @@ TEST(Team, FindsTheLawOfOne) {
     Options counted;
     counted.counting = true;
     expect_same(tied, Method::operator_valued, counted, "counted");
+}
+
+TEST(Team, AgreesOnWhatRoundingHides) {
+    // A stream that mixers lose and hyper-connections restore far below: solved with more digits, or left unresolved.
+    for (const int depth : {2, 12}) {
+        const auto layers = static_cast<std::size_t>(depth);
+        Network network;
+        network.streams = 2;
+        network.mixers.assign(layers, Mixer(Eigen::Vector2d(1, 0).asDiagonal()));
+        const Connections ways = draw_connections(2, depth, false, 3);
+        network.branch = HyperConnectionBranch{std::vector<double>(layers, depth == 2 ? 1e-16 : 1e-8),
+                                               ways.pre, ways.post};
+        const Theory alone = solve(network, Method::operator_valued, {});
+        EXPECT_TRUE(alone.summary.certified) << depth << ": " << alone.summary.message;
+        EXPECT_EQ(alone.summary.unresolved.has_value(), depth == 12);
+        expect_same(network, Method::operator_valued, {}, "hidden");
+    }
 }
 
 TEST(Team, FindsPointsOfOne) {
