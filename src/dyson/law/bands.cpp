@@ -137,6 +137,7 @@ BandFinder::BandFinder(Tracker& tracker, const SupportBounds& range, double tole
       steps_before_(tracker.newton_steps()),
       passes_before_(tracker.passes()) {
     add_seeds(range.log_seeds);
+    lowest_noiseless_ = seeds_.empty() ? infinity : seeds_.front();
     jumps_ = tracker_.equation().start(range_.log_upper).size() > 0;
 }
 
@@ -199,7 +200,7 @@ double BandFinder::tail_exponent(const std::vector<Solution>& points, double lim
     if (exponent == 0 || range_.log_lower != -infinity) return 0;
     // Above the smallest noiseless singular value only the exact exponent of the law counts.
     const double exact = 2 / (1 + range_.kappa);
-    const bool below_seeds = seeds_.empty() || points.back().omega.log_scale < seeds_.front();
+    const bool below_seeds = points.back().omega.log_scale < lowest_noiseless_;
     const bool own = range_.kappa > 0 && std::abs(exponent - exact) < 0.05 * exact;
     return below_seeds || own ? exponent : 0;
 }

@@ -141,6 +141,7 @@ private:
     long steps_before_;
     double passes_before_;
     std::vector<double> seeds_;   ///< increasing
+    double lowest_noiseless_;     ///< of the seeds that are singular values without noise; infinity: none
     bool jumps_ = false;          ///< the equation can be entered at any scale
     std::vector<Solution> scan_;  ///< by decreasing x
 };

@@ -69,10 +69,6 @@ public:
     }
 
     SolvedLaw run() {
-        // A power law is steady to a tenth.
-        const auto allowed_error = [&](const SolvedLaw& law) {
-            return std::max(1e-7, 10 * options_.tolerance) + 0.1 * law.cut;
-        };
         const auto sound = [&](const SolvedLaw& law) {
             return law.uncertified == 0 && law.overlap <= tolerance::overlap &&
                    law.mass_error <= allowed_error(law);
@@ -112,6 +108,11 @@ public:
     }
 
 private:
+    /// Of the mass, beyond which something was missed. A power law is steady to a tenth.
+    double allowed_error(const SolvedLaw& law) const {
+        return std::max(1e-7, 10 * options_.tolerance) + 0.1 * law.cut;
+    }
+
     void judge(SolvedLaw& law) const {
         std::string more;
         if (spent())
@@ -125,7 +126,7 @@ private:
               std::to_string(law.uncertified) + " of " + std::to_string(law.nodes.size()) +
                   " points are not certified" + more},
              {"overlap of bands", tolerance::overlap, law.overlap, "bands were found that overlap" + more},
-             {"mass found", tolerance::mass, law.mass_error,
+             {"mass found", options_.scans ? tolerance::mass : allowed_error(law), law.mass_error,
               "the mass found differs from 1 by " + std::to_string(law.mass_error) + more}});
     }
 

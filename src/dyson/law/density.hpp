@@ -26,7 +26,7 @@ struct DensityOptions {
     const Support* near = nullptr;  ///< of a network that differs little (BandFinder::around_seeds)
     std::function<std::vector<double>()> more_seeds =
         {};                         ///< ln of places where bands can be, asked for if one was missed
-    bool scans = true;              ///< for bands that were missed otherwise
+    bool scans = true;  ///< for bands that were missed otherwise; none: what is missed is not tolerated
     Team* team = nullptr;           ///< processes that share the panels
 };
 

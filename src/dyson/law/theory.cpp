@@ -399,27 +399,31 @@ Theory solve_checked(const Network& network, Method method, const Options& optio
                 return 1 - below.mass - atoms_above;
             };
         if (exact) density_options.more_seeds = [&] { return sampled_log_values(network); };
-        std::unique_ptr<Equation> longer;
-        if (method == Method::operator_valued) longer = precise_equation_of_law(network);
-        const auto solve_by = [&](Tracker& solver, bool scans) {
-            density_options.scans = scans;
-            law = solve_density(solver, support, points, density_options);
-            if (law.certified || method != Method::operator_valued) return;
-            if (is_first(options))
-                summary.unresolved = leave_unresolved(law, solver, PotentialReader(network),
-                                                      summary.mean_square_exact, summary.log_mean_exact);
-            law.certified = first_says(law.certified, options);
+        const auto solve_by = [&](Tracker& solver) {
+            SolvedLaw found = solve_density(solver, support, points, density_options);
+            if (found.certified || method != Method::operator_valued) return found;
+            if (is_first(options)) {
+                const double square = summary.mean_square_exact;
+                summary.unresolved = leave_below_gap(found, solver, square, summary.log_mean_exact);
+                if (!found.certified)
+                    summary.unresolved =
+                        leave_unresolved(found, PotentialReader(network), square, summary.log_mean_exact);
+            }
+            found.certified = first_says(found.certified, options);
+            return found;
         };
-        solve_by(*tracker, longer == nullptr);
-        if (!law.certified && longer) {
-            // Rounding may hide a part of the law. If more digits do not show it, a scan of the whole range may.
+        law = solve_by(*tracker);
+        // Rounding may hide a part of the law.
+        std::unique_ptr<Equation> longer;
+        if (!law.certified && method == Method::operator_valued) longer = precise_equation_of_law(network);
+        if (longer) {
             Tracker precise(*tracker, watched(std::move(longer), options.on_step));
-            solve_by(precise, false);
-            if (law.certified) {
-                if (is_first(options)) check_digits(law, network, precise, options);
+            density_options.scans = false;
+            SolvedLaw found = solve_by(precise);
+            if (found.certified) {
+                if (is_first(options)) check_digits(found, network, precise, options);
+                law = std::move(found);
                 tracker.emplace(precise);
-            } else {
-                solve_by(*tracker, true);
             }
         }
         summary.newton_steps = law.newton_steps;
@@ -434,9 +438,9 @@ Theory solve_checked(const Network& network, Method method, const Options& optio
     if (options.grid || options.eta > 0) {
         theory.curve = solve_curve(*tracker, curve_places(options, theory.law), law, options, summary);
     } else {
-        const auto equation = make_equation(network, method);
+        const Equation& equation = std::as_const(*tracker).equation();
         for (const Solution& s : law.nodes)
-            append(theory.curve, s, equation->scaled_green(s.omega, s.m), s.omega.log_scale,
+            append(theory.curve, s, equation.scaled_green(s.omega, s.m), s.omega.log_scale,
                    {std::exp(s.omega.log_scale), 0});
     }
     finish(theory, start);

@@ -81,8 +81,17 @@ void accept(SolvedLaw& law, double mass_error) {
     law.judge({{"mass found above what is unresolved", tolerance::mass, mass_error, ""}});
 }
 
-std::optional<Unresolved> cut_in_band(SolvedLaw& law, const PotentialReader& reader, double mean_square,
-                                      std::optional<double> log_mean) {
+/// Whether a law can be cut: not complete, but in order as far as it goes.
+bool can_be_cut(const SolvedLaw& law) {
+    return !law.certified && !law.nodes.empty() && law.nodes.size() == law.density.log_s.size() &&
+           law.overlap <= tolerance::overlap && law.cut <= tolerance::mass;
+}
+
+}  // namespace
+
+std::optional<Unresolved> leave_unresolved(SolvedLaw& law, const PotentialReader& reader, double mean_square,
+                                           std::optional<double> log_mean) {
+    if (!can_be_cut(law)) return {};
     const auto found = lowest_counted(law, first_certified(law), reader);
     if (!found) return {};
     const auto [at, counted] = *found;
@@ -111,10 +120,10 @@ std::optional<Unresolved> cut_in_band(SolvedLaw& law, const PotentialReader& rea
     return Unresolved{rest, x};
 }
 
-std::optional<Unresolved> cut_in_gap(SolvedLaw& law, Tracker& tracker, double mean_square,
-                                     std::optional<double> log_mean) {
+std::optional<Unresolved> leave_below_gap(SolvedLaw& law, Tracker& tracker, double mean_square,
+                                          std::optional<double> log_mean) {
     Density& d = law.density;
-    if (law.uncertified > 0 || d.tail_exponent > 0) return {};
+    if (!can_be_cut(law) || law.uncertified > 0 || d.tail_exponent > 0) return {};
     const double rest = 1 - mass_by_weights(d, 0) - mass_of(d.atoms);
     if (!(rest > tolerance::mass)) return {};
     // Mass that is too close to the rest to be of no weight would have to be found.
@@ -128,6 +137,7 @@ std::optional<Unresolved> cut_in_gap(SolvedLaw& law, Tracker& tracker, double me
         if (atom.log_place < x) below += atom.mass;
     const double error = std::abs(tracker.cumulative(x) - below);
     if (!(error < counted_to)) return {};
+    if (log_mean && std::isfinite(*log_mean) && !(*log_mean - log_sum(d) < rest * x)) return {};
     // A point of the gap without density, from which on the rest lies.
     for (double& c : d.cumulative) c += rest;
     d.log_s.insert(d.log_s.begin(), x);
@@ -139,16 +149,6 @@ std::optional<Unresolved> cut_in_gap(SolvedLaw& law, Tracker& tracker, double me
     add_tail(d, rest, log_mean);
     accept(law, error);
     return Unresolved{rest, x};
-}
-
-}  // namespace
-
-std::optional<Unresolved> leave_unresolved(SolvedLaw& law, Tracker& tracker, const PotentialReader& reader,
-                                           double mean_square, std::optional<double> log_mean) {
-    if (law.certified || law.nodes.empty() || law.nodes.size() != law.density.log_s.size()) return {};
-    if (law.overlap > tolerance::overlap || law.cut > tolerance::mass) return {};
-    if (const auto rest = cut_in_gap(law, tracker, mean_square, log_mean)) return rest;
-    return cut_in_band(law, reader, mean_square, log_mean);
 }
 
 }  // namespace spectra::dyson

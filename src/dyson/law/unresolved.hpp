@@ -19,10 +19,12 @@ namespace spectra::dyson {
 /// (mass · e^x < 1e-6 of the root mean square), the law is cut there: it becomes complete, with the rest as a
 /// tail that has the exact mean of ln s if that is known (`log_mean`), and otherwise falls as s. Returns the
 /// rest; none if the law is unchanged.
-///
-/// The same where all points are certified, but rounding hides the lowest bands: there the mass below a point of the gap, by an
-/// integral that knows nothing of the bands (Tracker::cumulative), must be exactly what is missing.
-std::optional<Unresolved> leave_unresolved(SolvedLaw& law, Tracker& tracker, const PotentialReader& reader,
-                                           double mean_square, std::optional<double> log_mean);
+std::optional<Unresolved> leave_unresolved(SolvedLaw& law, const PotentialReader& reader, double mean_square,
+                                           std::optional<double> log_mean);
+
+/// The same for a law whose points are all certified, but whose lowest bands rounding hides: the mass below a point of the gap
+/// above them, by an integral that knows nothing of the bands (Tracker::cumulative), must be exactly what is missing.
+std::optional<Unresolved> leave_below_gap(SolvedLaw& law, Tracker& tracker, double mean_square,
+                                          std::optional<double> log_mean);
 
 }  // namespace spectra::dyson

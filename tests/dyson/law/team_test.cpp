@@ -7,6 +7,7 @@
 #include "network/connection.hpp"
 #include "support/aligned_networks.hpp"
 #include "support/branches.hpp"
+#include "support/fuzz_models.hpp"
 #include "support/local_ranks.hpp"
 
 #include <gtest/gtest.h>
@@ -77,19 +78,18 @@ TEST(Team, FindsTheLawOfOne) {
 
 TEST(Team, AgreesOnWhatRoundingHides) {
     // A stream that mixers lose and hyper-connections restore far below: solved with more digits, or left unresolved.
-    for (const int depth : {2, 12}) {
-        const auto layers = static_cast<std::size_t>(depth);
-        Network network;
-        network.streams = 2;
-        network.mixers.assign(layers, Mixer(Eigen::Vector2d(1, 0).asDiagonal()));
-        const Connections ways = draw_connections(2, depth, false, 3);
-        network.branch = HyperConnectionBranch{std::vector<double>(layers, depth == 2 ? 1e-16 : 1e-8),
-                                               ways.pre, ways.post};
-        const Theory alone = solve(network, Method::operator_valued, {});
-        EXPECT_TRUE(alone.summary.certified) << depth << ": " << alone.summary.message;
-        EXPECT_EQ(alone.summary.unresolved.has_value(), depth == 12);
-        expect_same(network, Method::operator_valued, {}, "hidden");
-    }
+    Network network;
+    network.streams = 2;
+    network.mixers.assign(2, Mixer(Eigen::Vector2d(1, 0).asDiagonal()));
+    const Connections ways = draw_connections(2, 2, false, 3);
+    network.branch = HyperConnectionBranch{{1e-16, 1e-16}, ways.pre, ways.post};
+    const Theory solved = solve(network, Method::operator_valued, {});
+    EXPECT_TRUE(solved.summary.certified && !solved.summary.unresolved) << solved.summary.message;
+    expect_same(network, Method::operator_valued, {}, "solved");
+    const auto model = tests::FuzzModels(1)(220);
+    const Theory cut = solve(model.network, Method::operator_valued, {});
+    EXPECT_TRUE(cut.summary.certified && cut.summary.unresolved) << cut.summary.message;
+    expect_same(model.network, Method::operator_valued, {}, "unresolved");
 }
 
 TEST(Team, FindsPointsOfOne) {

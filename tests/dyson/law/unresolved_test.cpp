@@ -67,7 +67,7 @@ protected:
 TEST_F(TwoBands, WhatIsLostBelowIsCountedAndTheRestIsAsItWas) {
     ASSERT_TRUE(whole.certified) << whole.message;
     auto law = without_lowest(whole, middle());
-    const auto unresolved = leave_unresolved(law, tracker, reader, mean_square, log_mean);
+    const auto unresolved = leave_unresolved(law, reader, mean_square, log_mean);
     ASSERT_TRUE(unresolved);
     EXPECT_TRUE(law.certified);
     const auto exact = Spectrum::from_density(whole.density), cut = Spectrum::from_density(law.density);
@@ -83,13 +83,13 @@ TEST_F(TwoBands, WhatIsLostBelowIsCountedAndTheRestIsAsItWas) {
 
 TEST_F(TwoBands, WithoutTheMeanLogarithmTheTailFallsAsS) {
     auto law = without_lowest(whole, middle());
-    ASSERT_TRUE(leave_unresolved(law, tracker, reader, mean_square, {}));
+    ASSERT_TRUE(leave_unresolved(law, reader, mean_square, {}));
     EXPECT_EQ(law.density.tail_exponent, 1);
 }
 
 TEST_F(TwoBands, ACompleteLawIsLeftAlone) {
     auto law = whole;
-    EXPECT_FALSE(leave_unresolved(law, tracker, reader, mean_square, log_mean));
+    EXPECT_FALSE(leave_unresolved(law, reader, mean_square, log_mean));
     EXPECT_EQ(law.nodes.size(), whole.nodes.size());
 }
 
@@ -98,7 +98,7 @@ TEST_F(TwoBands, WhatMattersIsNotLeftUnresolved) {
     std::size_t k = 0;
     while (whole.density.cumulative[k] < 0.75) ++k;
     auto law = without_lowest(whole, k);
-    EXPECT_FALSE(leave_unresolved(law, tracker, reader, mean_square, log_mean));
+    EXPECT_FALSE(leave_unresolved(law, reader, mean_square, log_mean));
     EXPECT_FALSE(law.certified);
 }
 
@@ -108,7 +108,7 @@ TEST_F(TwoBands, AMissedBandAboveIsNotTakenForOneBelow) {
     std::size_t k = 0;
     while (whole.density.cumulative[k] < 0.75) ++k;
     for (std::size_t i = k; i < law.nodes.size(); ++i) law.density.weight[i] = 0;
-    EXPECT_FALSE(leave_unresolved(law, tracker, reader, mean_square, log_mean));
+    EXPECT_FALSE(leave_unresolved(law, reader, mean_square, log_mean));
 }
 
 /// As a search leaves it that has not found the lower band, or the upper one.
@@ -132,7 +132,7 @@ SolvedLaw with_one_band(const SolvedLaw& whole, bool upper) {
 
 TEST_F(TwoBands, ABandThatIsHiddenLiesBelowAPointOfTheGap) {
     auto law = with_one_band(whole, true);
-    const auto unresolved = leave_unresolved(law, tracker, reader, mean_square, log_mean);
+    const auto unresolved = leave_below_gap(law, tracker, mean_square, log_mean);
     ASSERT_TRUE(unresolved);
     EXPECT_TRUE(law.certified);
     EXPECT_NEAR(unresolved->mass, 0.5, 1e-7);
@@ -149,7 +149,7 @@ TEST_F(TwoBands, ABandThatIsHiddenLiesBelowAPointOfTheGap) {
 
 TEST_F(TwoBands, ABandThatIsMissedAboveIsNotTakenForAHiddenOne) {
     auto law = with_one_band(whole, false);
-    EXPECT_FALSE(leave_unresolved(law, tracker, reader, mean_square, log_mean));
+    EXPECT_FALSE(leave_below_gap(law, tracker, mean_square, log_mean));
     EXPECT_FALSE(law.certified);
 }
 
