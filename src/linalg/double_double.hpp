@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 
 #include <cmath>
-#include <complex>
 #include <limits>
 
 namespace spectra::linalg {
@@ -100,6 +99,56 @@ inline DoubleDouble exp(double x) {
     return {std::ldexp(y.high, static_cast<int>(k)), std::ldexp(y.low, static_cast<int>(k))};
 }
 
+/// A complex number of two of them: std::complex is for the language's own types.
+class ComplexDoubleDouble {
+public:
+    using value_type = DoubleDouble;
+
+    constexpr ComplexDoubleDouble() = default;
+    constexpr explicit ComplexDoubleDouble(const DoubleDouble& x, const DoubleDouble& y = {})
+        : real_(x), imag_(y) {}
+    constexpr explicit ComplexDoubleDouble(int x) : real_(x) {}
+
+    const DoubleDouble& real() const { return real_; }
+    const DoubleDouble& imag() const { return imag_; }
+
+    ComplexDoubleDouble operator-() const { return ComplexDoubleDouble(-real_, -imag_); }
+    ComplexDoubleDouble& operator+=(const ComplexDoubleDouble& y) { return *this = *this + y; }
+    ComplexDoubleDouble& operator-=(const ComplexDoubleDouble& y) { return *this = *this - y; }
+    ComplexDoubleDouble& operator*=(const ComplexDoubleDouble& y) { return *this = *this * y; }
+    ComplexDoubleDouble& operator/=(const ComplexDoubleDouble& y) { return *this = *this / y; }
+
+    friend ComplexDoubleDouble operator+(const ComplexDoubleDouble& x, const ComplexDoubleDouble& y) {
+        return ComplexDoubleDouble(x.real_ + y.real_, x.imag_ + y.imag_);
+    }
+    friend ComplexDoubleDouble operator-(const ComplexDoubleDouble& x, const ComplexDoubleDouble& y) {
+        return ComplexDoubleDouble(x.real_ - y.real_, x.imag_ - y.imag_);
+    }
+    friend ComplexDoubleDouble operator*(const ComplexDoubleDouble& x, const ComplexDoubleDouble& y) {
+        return ComplexDoubleDouble(x.real_ * y.real_ - x.imag_ * y.imag_,
+                                   x.real_ * y.imag_ + x.imag_ * y.real_);
+    }
+    friend ComplexDoubleDouble operator/(const ComplexDoubleDouble& x, const ComplexDoubleDouble& y) {
+        const ComplexDoubleDouble product = x * conj(y);
+        const DoubleDouble square = y.real_ * y.real_ + y.imag_ * y.imag_;
+        return ComplexDoubleDouble(product.real_ / square, product.imag_ / square);
+    }
+    friend bool operator==(const ComplexDoubleDouble& x, const ComplexDoubleDouble& y) = default;
+
+    // What Eigen asks of a complex number.
+    friend DoubleDouble real(const ComplexDoubleDouble& z) { return z.real_; }
+    friend DoubleDouble imag(const ComplexDoubleDouble& z) { return z.imag_; }
+    friend ComplexDoubleDouble conj(const ComplexDoubleDouble& z) {
+        return ComplexDoubleDouble(z.real_, -z.imag_);
+    }
+    friend DoubleDouble abs(const ComplexDoubleDouble& z) {
+        return sqrt(z.real_ * z.real_ + z.imag_ * z.imag_);
+    }
+
+private:
+    DoubleDouble real_, imag_;
+};
+
 }  // namespace spectra::linalg
 
 template <>
@@ -122,4 +171,23 @@ struct Eigen::NumTraits<spectra::linalg::DoubleDouble>
     static Real highest() { return std::numeric_limits<double>::max(); }
     static Real lowest() { return std::numeric_limits<double>::lowest(); }
     static int digits10() { return 31; }
+};
+
+template <>
+struct Eigen::NumTraits<spectra::linalg::ComplexDoubleDouble>
+    : Eigen::GenericNumTraits<spectra::linalg::ComplexDoubleDouble> {
+    using Real = spectra::linalg::DoubleDouble;
+    using NonInteger = spectra::linalg::ComplexDoubleDouble;
+    using Nested = NonInteger;
+    enum {
+        IsComplex = 1,
+        IsInteger = 0,
+        IsSigned = 1,
+        RequireInitialization = 1,
+        ReadCost = 4,
+        AddCost = 40,
+        MulCost = 140
+    };
+    static Real epsilon() { return NumTraits<Real>::epsilon(); }
+    static Real dummy_precision() { return NumTraits<Real>::dummy_precision(); }
 };

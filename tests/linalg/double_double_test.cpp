@@ -74,7 +74,7 @@ TEST(DoubleDouble, ExponentialsHaveAllDigits) {
 
 /// Hilbert's matrix of size 12: its condition number is 1e16, its inverse consists of integers.
 TEST(DoubleDouble, InvertsWhatDoublesCannot) {
-    using Number = std::complex<DoubleDouble>;
+    using Number = ComplexDoubleDouble;
     using Matrix = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic>;
     constexpr Eigen::Index size = 12;
     Matrix hilbert(size, size);

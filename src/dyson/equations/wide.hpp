@@ -18,7 +18,7 @@ using WideDigits = boost::multiprecision::cpp_bin_float<120>;
 using WideReal = boost::multiprecision::number<WideDigits, boost::multiprecision::et_off>;
 using Wide = boost::multiprecision::number<boost::multiprecision::complex_adaptor<WideDigits>,
                                            boost::multiprecision::et_off>;
-using TwoDoubles = std::complex<linalg::DoubleDouble>;
+using TwoDoubles = linalg::ComplexDoubleDouble;
 
 template <class Number>
 using MatrixOf = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic>;

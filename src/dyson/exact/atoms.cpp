@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <random>
 #include <stdexcept>
@@ -415,8 +414,8 @@ std::vector<Density::Atom> atoms(const Network& network) {
         const bool present = !result.empty() && result.front().log_place == -infinity;
         if (!present) result.insert(result.begin(), {-infinity, 0});
         result.front().mass = mass_of_branch_zeros(network, layers.front(), result.front().mass);
-        std::ranges::copy(atoms_of_separate_branch(network.mixers.front(), layers.front()),
-                          std::back_inserter(result));
+        for (const auto& atom : atoms_of_separate_branch(network.mixers.front(), layers.front()))
+            result.push_back(atom);
         result = merged(result);
     }
     return result;

@@ -143,8 +143,9 @@ BandFinder::BandFinder(Tracker& tracker, const SupportBounds& range, double tole
 
 bool BandFinder::add_seeds(const std::vector<double>& log_places) {
     const std::size_t before = seeds_.size();
-    std::ranges::copy_if(log_places, std::back_inserter(seeds_), [](double x) { return std::isfinite(x); });
-    std::ranges::sort(seeds_);
+    std::copy_if(log_places.begin(), log_places.end(), std::back_inserter(seeds_),
+                 [](double x) { return std::isfinite(x); });
+    std::sort(seeds_.begin(), seeds_.end());
     return seeds_.size() > before;
 }
 

@@ -89,7 +89,8 @@ void solve_points(const Network& network, Digits digits, Tracker& precise, const
     std::vector<std::size_t> order(omega.size());
     std::iota(order.begin(), order.end(), 0);
     const auto tilt = [&](std::size_t k) { return omega[k].imag() / std::abs(omega[k].real()); };
-    std::ranges::stable_sort(order, std::greater(), tilt);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return tilt(a) > tilt(b); });
     Solution last;
     for (const std::size_t k : order) {
         PrecisePoint& point = points[k];
@@ -134,7 +135,9 @@ std::vector<PrecisePoint> precise_points(const Network& network, const Tracker& 
     // What fewer digits find on the way to the points need not be found again.
     std::optional<Tracker> before;
     for (const Digits digits : {Digits::thirty_two, Digits::hundred_and_twenty}) {
-        if (!is_affordable(network, digits) || std::ranges::all_of(points, &PrecisePoint::is_solved))
+        if (!is_affordable(network, digits) ||
+            std::all_of(points.begin(), points.end(),
+                        [](const PrecisePoint& point) { return point.is_solved(); }))
             continue;
         Tracker precise(before ? *before : tracker, watched(make_precise(network, digits), on_step));
         solve_points(network, digits, precise, omega, points);
