@@ -30,7 +30,7 @@ TEST(ExplorerPage, IsOneFileWhosePolicyAllowsItsOwnWorkerAndNoRequest) {
     EXPECT_EQ(page.find("'unsafe-"), std::string::npos);
     for (const char* loads : {" src=", "<link", "<img", "<iframe", "@import", "url(http"})
         EXPECT_EQ(page.find(loads), std::string::npos) << loads;
-    EXPECT_LT(page.size(), 1250000U);
+    EXPECT_LT(page.size(), 1200000U);
 }
 
 TEST(ExplorerPage, HasTheSolverAndTheNamesOfMetrics) {

@@ -10,7 +10,7 @@
 #include <complex>
 #include <concepts>
 
-/// Numbers of 120 digits, and of 32, which take a fiftieth of the time, for equations that rounding hides from double precision.
+/// Numbers of 120 digits, and of 32, which take a twentieth of the time, for equations that rounding hides from double precision.
 namespace spectra::dyson {
 
 // Cancellation costs up to four digits per digit of s over the noise.

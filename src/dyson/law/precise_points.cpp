@@ -146,4 +146,17 @@ std::vector<PrecisePoint> precise_points(const Network& network, const Tracker& 
     return points;
 }
 
+double change_by_rounding(const Network& network, const Tracker& tracker, const std::vector<Solution>& nodes,
+                          const std::function<void()>& on_step) {
+    constexpr std::size_t places = 8;
+    std::optional<double> change;
+    for (std::size_t k = 0; k < places && !nodes.empty(); ++k) {
+        const double s = std::exp(nodes[(2 * k + 1) * nodes.size() / (2 * places)].omega.log_scale);
+        if (!std::isnormal(s)) continue;
+        const PrecisePoint point = precise_points(network, tracker, {s * Complex(1, 0.1)}, on_step).front();
+        if (point.is_solved()) change = std::max(change.value_or(0), point.residual);
+    }
+    return change.value_or(infinity);
+}
+
 }  // namespace spectra::dyson

@@ -38,4 +38,9 @@ std::vector<PrecisePoint> precise_points(const Network& network, const Tracker& 
                                          const std::vector<Complex>& omega,
                                          const std::function<void()>& on_step = {});
 
+/// The largest relative change of g, beside some of a law's points, when every number of the network changes by one unit in its
+/// last place; infinity if none of them can be solved.
+double change_by_rounding(const Network& network, const Tracker& tracker, const std::vector<Solution>& nodes,
+                          const std::function<void()>& on_step = {});
+
 }  // namespace spectra::dyson

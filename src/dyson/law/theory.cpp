@@ -316,15 +316,7 @@ bool same_unknowns(const Support& last, const Equation& equation) {
 
 /// Refuses a law that was solved with more digits than the network has, where it depends on them.
 void check_digits(SolvedLaw& law, const Network& network, const Tracker& tracker, const Options& options) {
-    constexpr std::size_t places = 8;
-    double change = 0;
-    for (std::size_t k = 0; k < places; ++k) {
-        const Solution& node = law.nodes[(2 * k + 1) * law.nodes.size() / (2 * places)];
-        if (!std::isnormal(std::exp(node.omega.log_scale))) continue;
-        const Complex beside = std::exp(node.omega.log_scale) * Complex(1, 0.1);
-        const PrecisePoint point = precise_points(network, tracker, {beside}, options.on_step).front();
-        if (point.is_solved()) change = std::max(change, point.residual);
-    }
+    const double change = change_by_rounding(network, tracker, law.nodes, options.on_step);
     law.judge({{"change by rounding of the network", largest_change, change,
                 "the law depends on digits that the network's numbers do not have in double precision"}});
 }
