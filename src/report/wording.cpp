@@ -70,9 +70,18 @@ bool as_expected(const Agreement& agreement, const montecarlo::ExpectedDistance&
 }  // namespace
 
 std::vector<ComparedLaws> compared_words(const Report& report) {
+    const auto is_hidden = [&](Source source) {
+        return std::any_of(report.theories.begin(), report.theories.end(), [&](const dyson::Theory& theory) {
+            return source_of(theory.method) == source && theory.summary.unresolved;
+        });
+    };
     std::vector<ComparedLaws> all;
-    for (const auto& [pair, agreement] : report.agreement) {
+    for (const auto& [pair, measured] : report.agreement) {
         const auto [a, b] = pair;
+        // Where the lowest part of a law is only counted, its place in ln s is not known.
+        const bool hidden = is_hidden(a) || is_hidden(b);
+        Agreement agreement = measured;
+        if (hidden) agreement.wasserstein1_log = std::nan("");
         const Metrics* reference = find(report.metrics, b == Source::montecarlo ? b : a);
         const double rms = reference ? std::sqrt(reference->mean_square) : std::nan("");
         const double relative = agreement.wasserstein1 / rms;
@@ -94,7 +103,10 @@ std::vector<ComparedLaws> compared_words(const Report& report) {
                                      probed ? "of unknown place" : "below rounding");
             }
         }
-        words += fmt::format(", KS = {:.2g}.", agreement.kolmogorov_smirnov);
+        if (hidden)
+            words += "; what rounding hides cannot be compared in ln s.";
+        else
+            words += fmt::format(", KS = {:.2g}.", agreement.kolmogorov_smirnov);
         all.push_back({pair, found, std::move(words)});
     }
     return all;
