@@ -1,9 +1,6 @@
 #pragma once
 
-#include <Eigen/Core>
-
 #include <cmath>
-#include <limits>
 
 namespace spectra::linalg {
 
@@ -150,44 +147,3 @@ private:
 };
 
 }  // namespace spectra::linalg
-
-template <>
-struct Eigen::NumTraits<spectra::linalg::DoubleDouble>
-    : Eigen::GenericNumTraits<spectra::linalg::DoubleDouble> {
-    using Real = spectra::linalg::DoubleDouble;
-    using NonInteger = Real;
-    using Nested = Real;
-    enum {
-        IsComplex = 0,
-        IsInteger = 0,
-        IsSigned = 1,
-        RequireInitialization = 1,
-        ReadCost = 2,
-        AddCost = 20,
-        MulCost = 24
-    };
-    static Real epsilon() { return 0x1p-104; }
-    static Real dummy_precision() { return 1e-28; }
-    static Real highest() { return std::numeric_limits<double>::max(); }
-    static Real lowest() { return std::numeric_limits<double>::lowest(); }
-    static int digits10() { return 31; }
-};
-
-template <>
-struct Eigen::NumTraits<spectra::linalg::ComplexDoubleDouble>
-    : Eigen::GenericNumTraits<spectra::linalg::ComplexDoubleDouble> {
-    using Real = spectra::linalg::DoubleDouble;
-    using NonInteger = spectra::linalg::ComplexDoubleDouble;
-    using Nested = NonInteger;
-    enum {
-        IsComplex = 1,
-        IsInteger = 0,
-        IsSigned = 1,
-        RequireInitialization = 1,
-        ReadCost = 4,
-        AddCost = 40,
-        MulCost = 140
-    };
-    static Real epsilon() { return NumTraits<Real>::epsilon(); }
-    static Real dummy_precision() { return NumTraits<Real>::dummy_precision(); }
-};

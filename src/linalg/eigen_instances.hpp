@@ -16,31 +16,48 @@
 
 #if EIGEN_VERSION_AT_LEAST(3, 4, 0) && !EIGEN_VERSION_AT_LEAST(3, 4, 90)
 
-// Products of column- (0) and row-major (1) matrices and vectors of type T; triangular solves of LU and its inverse.
-#define SPECTRA_EIGEN_PRODUCTS(word, T)                                                                   \
-    word struct general_matrix_matrix_product<Index, T, 0, false, T, 0, false, 0, 1>;                     \
-    word struct general_matrix_matrix_product<Index, T, 0, false, T, 1, false, 0, 1>;                     \
-    word struct general_matrix_matrix_product<Index, T, 1, false, T, 0, false, 0, 1>;                     \
-    word struct general_matrix_matrix_product<Index, T, 1, false, T, 1, false, 0, 1>;                     \
-    word struct general_matrix_vector_product<Index, T, const_blas_data_mapper<T, Index, 0>, 0, false, T, \
-                                              const_blas_data_mapper<T, Index, 1>, false, 0>;             \
-    word struct general_matrix_vector_product<Index, T, const_blas_data_mapper<T, Index, 1>, 1, false, T, \
-                                              const_blas_data_mapper<T, Index, 0>, false, 0>;             \
-    word struct triangular_solve_matrix<T, Index, OnTheLeft, UnitLower, false, 0, 0, 1>;                  \
-    word struct triangular_solve_matrix<T, Index, OnTheLeft, Upper, false, 0, 0, 1>
+// The innermost loops of products and of triangular solves.
+#define SPECTRA_EIGEN_KERNEL(word, A, B)                                                           \
+    word struct gebp_kernel<A, B, Index, blas_data_mapper<gebp_traits<A, B>::ResScalar, Index, 0>, \
+                            gebp_traits<A, B>::mr, gebp_traits<A, B>::nr, false, false>
+
+// Products of column- (0) and row-major (1) matrices and vectors of types A and B.
+#define SPECTRA_EIGEN_VECTORS(word, A, major, B, other)                                                 \
+    word struct general_matrix_vector_product<Index, A, const_blas_data_mapper<A, Index, major>, major, \
+                                              false, B, const_blas_data_mapper<B, Index, other>, false, 0>
+#define SPECTRA_EIGEN_PRODUCTS(word, A, B)                                            \
+    SPECTRA_EIGEN_KERNEL(word, A, B);                                                 \
+    word struct general_matrix_matrix_product<Index, A, 0, false, B, 0, false, 0, 1>; \
+    word struct general_matrix_matrix_product<Index, A, 0, false, B, 1, false, 0, 1>; \
+    word struct general_matrix_matrix_product<Index, A, 1, false, B, 0, false, 0, 1>; \
+    word struct general_matrix_matrix_product<Index, A, 1, false, B, 1, false, 0, 1>; \
+    SPECTRA_EIGEN_VECTORS(word, A, 0, B, 0);                                          \
+    SPECTRA_EIGEN_VECTORS(word, A, 0, B, 1);                                          \
+    SPECTRA_EIGEN_VECTORS(word, A, 1, B, 0);                                          \
+    SPECTRA_EIGEN_VECTORS(word, A, 1, B, 1)
+
+// Triangular solves of LU and its inverse.
+#define SPECTRA_EIGEN_SOLVES(word, T)                                                        \
+    word struct triangular_solve_matrix<T, Index, OnTheLeft, UnitLower, false, 0, 0, 1>;     \
+    word struct triangular_solve_matrix<T, Index, OnTheLeft, Upper, false, 0, 0, 1>;         \
+    word struct triangular_solve_vector<T, T, Index, OnTheLeft, UnitLower, false, ColMajor>; \
+    word struct triangular_solve_vector<T, T, Index, OnTheLeft, Upper, false, ColMajor>
 
 #define SPECTRA_EIGEN_INSTANCES(word)                                                                 \
     namespace Eigen {                                                                                 \
     namespace internal {                                                                              \
-    SPECTRA_EIGEN_PRODUCTS(word, double);                                                             \
-    SPECTRA_EIGEN_PRODUCTS(word, std::complex<double>);                                               \
+    SPECTRA_EIGEN_PRODUCTS(word, double, double);                                                     \
+    SPECTRA_EIGEN_PRODUCTS(word, double, std::complex<double>);                                       \
+    SPECTRA_EIGEN_PRODUCTS(word, std::complex<double>, double);                                       \
+    SPECTRA_EIGEN_PRODUCTS(word, std::complex<double>, std::complex<double>);                         \
+    SPECTRA_EIGEN_SOLVES(word, double);                                                               \
+    SPECTRA_EIGEN_SOLVES(word, std::complex<double>);                                                 \
     }                                                                                                 \
-    word class PartialPivLU<MatrixXd>;                                                                \
-    word class PartialPivLU<MatrixXcd>;                                                               \
-    word class HouseholderQR<MatrixXd>;                                                               \
-    word class ColPivHouseholderQR<MatrixXd>;                                                         \
-    word class JacobiSVD<MatrixXd>;                                                                   \
-    word class SelfAdjointEigenSolver<MatrixXd>;                                                      \
+    word void PartialPivLU<MatrixXd>::compute();                                                      \
+    word void PartialPivLU<MatrixXcd>::compute();                                                     \
+    word void HouseholderQR<MatrixXd>::computeInPlace();                                              \
+    word void ColPivHouseholderQR<MatrixXd>::computeInPlace();                                        \
+    word JacobiSVD<MatrixXd>& JacobiSVD<MatrixXd>::compute(const MatrixXd&, unsigned int);            \
     word SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::compute(                 \
         const EigenBase<MatrixXd>&, int);                                                             \
     word EigenSolver<MatrixXd>& EigenSolver<MatrixXd>::compute(const EigenBase<MatrixXd>&, bool);     \

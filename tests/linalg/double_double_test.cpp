@@ -1,7 +1,8 @@
 #include "linalg/double_double.hpp"
 
+#include "linalg/plain_matrix.hpp"
+
 #include <gtest/gtest.h>
-#include <Eigen/LU>
 
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
@@ -75,20 +76,20 @@ TEST(DoubleDouble, ExponentialsHaveAllDigits) {
 /// Hilbert's matrix of size 12: its condition number is 1e16, its inverse consists of integers.
 TEST(DoubleDouble, InvertsWhatDoublesCannot) {
     using Number = ComplexDoubleDouble;
-    using Matrix = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic>;
-    constexpr Eigen::Index size = 12;
+    using Matrix = PlainMatrix<Number>;
+    constexpr Matrix::Index size = 12;
     Matrix hilbert(size, size);
-    for (Eigen::Index i = 0; i < size; ++i)
-        for (Eigen::Index j = 0; j < size; ++j)
+    for (Matrix::Index i = 0; i < size; ++i)
+        for (Matrix::Index j = 0; j < size; ++j)
             hilbert(i, j) = Number(DoubleDouble(1) / DoubleDouble(static_cast<double>(i + j + 1)));
     const Matrix inverse = hilbert.inverse();
     EXPECT_NEAR(static_cast<double>(inverse(0, 0).real()), 144, 1e-11);
     EXPECT_NEAR(static_cast<double>(inverse(0, 1).real()), -10296, 1e-9);
     EXPECT_NEAR(static_cast<double>(inverse(11, 11).real()) / 11445589052352.0, 1, 1e-14);
-    const Matrix one = hilbert * inverse - Matrix::Identity(size, size);
-    for (Eigen::Index k = 0; k < one.size(); ++k) {
-        EXPECT_LT(std::abs(static_cast<double>(one.data()[k].real())), 1e-12);
-        EXPECT_EQ(static_cast<double>(one.data()[k].imag()), 0);
+    const Matrix one = hilbert * inverse - Matrix::identity(size);
+    for (const Number& value : one.values()) {
+        EXPECT_LT(std::abs(static_cast<double>(value.real())), 1e-12);
+        EXPECT_EQ(static_cast<double>(value.imag()), 0);
     }
 }
 

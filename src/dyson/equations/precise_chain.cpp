@@ -6,8 +6,6 @@
 #include "dyson/equations/wide.hpp"
 #include "dyson/solve/newton.hpp"
 
-#include <Eigen/LU>
-
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -32,7 +30,7 @@ TwoDoubles log_ratio(const TwoDoubles& a, const TwoDoubles& b) {
 template <class Number>
 Number sum_of_squares(const MatrixOf<Number>& a) {
     Number sum(0);
-    for (Index i = 0; i < a.size(); ++i) sum += a.data()[i] * a.data()[i];
+    for (const Number& value : a.values()) sum += value * value;
     return sum;
 }
 
@@ -46,7 +44,7 @@ MatrixOf<Number> factor(const Pattern& pattern, Index n, std::size_t l) {
             return widened<Number>(Eigen::MatrixXd(pattern.vector(streams, l)));
         case Pattern::Kind::diagonal: {
             const Eigen::VectorXd d = pattern.vector(streams, l);
-            MatrixOf<Number> f = MatrixOf<Number>::Zero(n, (d.array() > 0).count());
+            MatrixOf<Number> f(n, (d.array() > 0).count());
             for (Index i = 0, k = 0; i < n; ++i)
                 if (d(i) > 0) f(i, k++) = Number(sqrt(Real(d(i))));
             return f;
@@ -55,7 +53,7 @@ MatrixOf<Number> factor(const Pattern& pattern, Index n, std::size_t l) {
         case Pattern::Kind::full:
             break;
     }
-    return widened<Number>(Eigen::MatrixXd::Identity(n, n));
+    return MatrixOf<Number>::identity(n);
 }
 
 /// The same steps as Chain in chain.cpp, plainly: nothing is arranged for rounding.
@@ -123,13 +121,12 @@ public:
         set_gauge(omega, m);
         const Index count = 2 * layers_;
         const Number direction = widened<Number>(omega.direction);
-        VectorOf<Number> found = VectorOf<Number>::Zero(count), end = found;
-        MatrixOf<Number> response = MatrixOf<Number>::Zero(count, count);
+        MatrixOf<Number> found(count), end(count), response(count, count);
         Number current(0);
         for (const Factors& factors : draws_) eliminate(factors, direction, found, response, current, end);
         // Site i has the order parameter m(i), and its self-energy is of the site of the same layer on the other side.
-        MatrixOf<Number> jacobian = MatrixOf<Number>::Identity(count, count);
-        VectorOf<Number> right(count), end_row = VectorOf<Number>::Zero(count);
+        auto jacobian = MatrixOf<Number>::identity(count);
+        MatrixOf<Number> right(count), end_row(count);
         for (Index i = 0; i < count; ++i) right(i) = log_ratio(found(i), widened<Number>(m(i)));
         Number end_source = log_ratio(current, direction * widened<Number>(m(m.size() - 1)));
         for (Index l = 0; l < layers_; ++l) {
@@ -148,7 +145,7 @@ public:
             }
         }
         passes_ += 1;
-        const VectorOf<Number> x = jacobian.partialPivLu().solve(right);
+        const MatrixOf<Number> x = jacobian.solve(right);
         delta.resize(m.size());
         for (Index i = 0; i < count; ++i) delta(i) = rounded(x(i));
         if (!laws_.empty())
@@ -172,13 +169,12 @@ private:
         const double log_c = (omega.log_scale - log_typical_) / static_cast<double>(layers_);
         const Real scale = exponential<Real>(-log_c);
         forward_.clear();
-        strengths_.resize(layers_);
-        law_answer_ = law_source_ = law_defect_ = VectorOf<Number>::Zero(layers_);
-        law_slope_ = VectorOf<Number>::Ones(layers_);
+        strengths_ = cv_ = cw_ = law_answer_ = law_source_ = law_defect_ = law_slope_ =
+            MatrixOf<Number>(layers_);
         for (Index l = 0; l < layers_; ++l) {
             const auto k = static_cast<std::size_t>(l);
             const Real unit = scale / unit_[k], unit2 = unit * unit;
-            forward_.push_back(mixers_[k] * Number(unit));
+            forward_.push_back(Number(unit) * mixers_[k]);
             strengths_(l) = Number(strength_[k] * unit2);
             if (laws_.empty()) continue;
             const Number y = widened<Number>(m(2 * layers_ + l)),
@@ -204,8 +200,6 @@ private:
             law_answer_(l) = by_law - Number(1);
             law_source_(l) = by_law * law_defect_(l);
         }
-        cv_.resize(layers_);
-        cw_.resize(layers_);
         for (Index l = 0; l < layers_; ++l) {
             cv_(l) = strengths_(l) * widened<Number>(m(2 * l));
             cw_(l) = strengths_(l) * widened<Number>(m(2 * l + 1));
@@ -214,10 +208,10 @@ private:
 
     /// Adds one draw: the order parameters of the resolvent, ∂ of them by c at every site (in order w_0, v_0, w_1, …), ω g and
     /// ∂ of it. The sweeps are those of elimination.hpp.
-    void eliminate(const Factors& factors, const Number& omega, VectorOf<Number>& found,
-                   MatrixOf<Number>& response, Number& current, VectorOf<Number>& end) const {
+    void eliminate(const Factors& factors, const Number& omega, MatrixOf<Number>& found,
+                   MatrixOf<Number>& response, Number& current, MatrixOf<Number>& end) const {
         const auto count = static_cast<std::size_t>(layers_), last = count - 1;
-        const MatrixOf<Number> one = MatrixOf<Number>::Identity(n_, n_);
+        const auto one = MatrixOf<Number>::identity(n_);
         std::vector<MatrixOf<Number>> sigma_v, sigma_w, x(count), e(count), r(count), z(count), g(count),
             s(count), mv(count), mw(count), link(count);
         for (std::size_t l = 0; l < count; ++l) {
@@ -259,7 +253,7 @@ private:
             if (k > 0) to_v[k] = e[k - 1] * forward_[k].transpose();
         }
         const auto put = [&](std::size_t i, std::size_t j, const MatrixOf<Number>& columns) {
-            const Number value = trace_weight * sum_of_squares<Number>(site_factor(i).transpose() * columns);
+            const Number value = trace_weight * sum_of_squares(site_factor(i).transpose() * columns);
             const auto a = static_cast<Index>(i), b = static_cast<Index>(j);
             response(a, b) += value;
             if (i != j) response(b, a) += value;
@@ -267,7 +261,7 @@ private:
         const auto go_left = [&](std::size_t l, MatrixOf<Number> columns, const auto& visit) {
             for (std::size_t k = l;; --k) {
                 visit(2 * k + 1, columns);
-                visit(2 * k, MatrixOf<Number>(to_w[k] * columns));
+                visit(2 * k, to_w[k] * columns);
                 if (k == 0) break;
                 columns = to_v[k] * columns;
             }
@@ -283,8 +277,7 @@ private:
                     [&](std::size_t i, const MatrixOf<Number>& c) { put(i, 2 * l + 2, c); });
         }
         go_left(last, mv[last], [&](std::size_t i, const MatrixOf<Number>& c) {
-            end(static_cast<Index>(i)) +=
-                current_weight * sum_of_squares<Number>(site_factor(i).transpose() * c);
+            end(static_cast<Index>(i)) += current_weight * sum_of_squares(site_factor(i).transpose() * c);
         });
     }
 
@@ -299,8 +292,8 @@ private:
     double passes_ = 0;
 
     std::vector<MatrixOf<Number>> forward_;
-    VectorOf<Number> strengths_, cv_, cw_;
-    VectorOf<Number> law_answer_, law_source_, law_defect_, law_slope_;
+    MatrixOf<Number> strengths_, cv_, cw_;
+    MatrixOf<Number> law_answer_, law_source_, law_defect_, law_slope_;
 };
 
 }  // namespace

@@ -4,8 +4,6 @@
 #include "dyson/equations/wide.hpp"
 #include "dyson/solve/newton.hpp"
 
-#include <Eigen/LU>
-
 #include <cmath>
 #include <concepts>
 #include <utility>
@@ -62,7 +60,7 @@ public:
         double step = refine(omega, units, x);
         for (int k = 1; k < most_steps && step < close && step > solved<Number>; ++k)
             step = refine(omega, units, x);
-        const VectorOf<Number> change = packed(MatrixOf<Number>(x - from));
+        const MatrixOf<Number> change = packed(x - from);
         const Number c = gauge(omega);
         delta.resize(size());
         for (Index k = 0; k < size(); ++k) delta(k) = rounded(change(k) / (c * widened<Number>(units(k))));
@@ -80,9 +78,9 @@ public:
             step = refine(omega, units, next);
             if (step <= close) x = next;
         }
-        MatrixOf<Number> ends = MatrixOf<Number>::Zero(n_ * sites_, n_);
+        MatrixOf<Number> ends(n_ * sites_, n_);
         for (Index p = 0; p < n_; ++p) ends((p + 1) * sites_ - 1, p) = Number(1);
-        const MatrixOf<Number> columns = matrix(omega, x).partialPivLu().solve(ends);
+        const MatrixOf<Number> columns = matrix(omega, x).solve(ends);
         Number sum(0);
         for (Index p = 0; p < n_; ++p) sum += columns((p + 1) * sites_ - 1, p);
         return rounded(sum) / static_cast<double>(n_);
@@ -107,7 +105,7 @@ private:
     /// The order parameters in the gauge of ω.
     MatrixOf<Number> unpacked(const Frequency& omega, const Unknowns& m) const {
         const Number c = gauge(omega);
-        MatrixOf<Number> x = MatrixOf<Number>::Zero(sites_, sites_);
+        MatrixOf<Number> x(sites_, sites_);
         Index k = 0;
         for (const Index first : {Index{0}, depth_})
             for (const auto& [i, j] : pairs_) {
@@ -116,8 +114,8 @@ private:
             }
         return x;
     }
-    VectorOf<Number> packed(const MatrixOf<Number>& x) const {
-        VectorOf<Number> m(size());
+    MatrixOf<Number> packed(const MatrixOf<Number>& x) const {
+        MatrixOf<Number> m(size());
         Index k = 0;
         for (const Index first : {Index{0}, depth_})
             for (const auto& [i, j] : pairs_) m(k++) = x(first + i, first + j);
@@ -127,7 +125,7 @@ private:
     /// P − Σ in the gauge of ω.
     MatrixOf<Number> matrix(const Frequency& omega, const MatrixOf<Number>& x) const {
         const Number q = Number(1) / gauge(omega), direction = widened<Number>(omega.direction);
-        MatrixOf<Number> z = MatrixOf<Number>::Zero(n_ * sites_, n_ * sites_);
+        MatrixOf<Number> z(n_ * sites_, n_ * sites_);
         for (Index p = 0; p < n_; ++p)
             for (Index r = 0; r < n_; ++r)
                 for (Index l = 0; l < depth_; ++l) {
@@ -150,13 +148,13 @@ private:
                     }
             }
         for (Index p = 0; p < n_; ++p) {
-            auto block = z.block(p * sites_, p * sites_, sites_, sites_);
+            const Index first = p * sites_, last = first + sites_ - 1;
             for (Index l = 0; l + 1 < depth_; ++l) {
-                block(l + 1, depth_ + l) += Number(1);
-                block(depth_ + l, l + 1) += Number(1);
+                z(first + l + 1, first + depth_ + l) += Number(1);
+                z(first + depth_ + l, first + l + 1) += Number(1);
             }
-            block(0, 0) += direction;
-            block(sites_ - 1, sites_ - 1) += direction;
+            z(first, first) += direction;
+            z(last, last) += direction;
         }
         return z;
     }
@@ -166,13 +164,13 @@ private:
         const MatrixOf<Number> z = matrix(omega, x);
         // The slices N_r = N_ab of tied.hpp, and the order parameters of the resolvent.
         std::vector<MatrixOf<Number>> slices;
-        MatrixOf<Number> found = MatrixOf<Number>::Zero(sites_, sites_);
+        MatrixOf<Number> found(sites_, sites_);
         if (hyper()) {
-            MatrixOf<Number> ways = MatrixOf<Number>::Zero(n_ * sites_, sites_);
+            MatrixOf<Number> ways(n_ * sites_, sites_);
             for (Index site = 0; site < sites_; ++site)
                 for (Index p = 0; p < n_; ++p)
                     ways(p * sites_ + site, site) = widened<Number>(Complex(way(site)(p)));
-            found = ways.transpose() * z.partialPivLu().solve(ways);
+            found = ways.transpose() * z.solve(ways);
             slices.push_back(found);
         } else {
             const MatrixOf<Number> inverse = z.inverse();
@@ -180,14 +178,17 @@ private:
                 for (Index r = 0; r < n_; ++r)
                     slices.push_back(inverse.block(p * sites_, r * sites_, sites_, sites_));
             for (Index p = 0; p < n_; ++p) found += slices[static_cast<std::size_t>(p * n_ + p)];
-            found /= Number(Real(static_cast<double>(n_)));
+            found *= Number(Real(1) / static_cast<double>(n_));
         }
         const Number weight(hyper() ? Real(1) : Real(1) / static_cast<double>(n_));
         for (MatrixOf<Number>& slice : slices) {
             const MatrixOf<Number> whole = slice;
-            for (Index b = 0; b < sites_; ++b) slice.col(b) = whole.col(partner(b)) * strength(omega, b);
+            for (Index b = 0; b < sites_; ++b) {
+                const Number by = strength(omega, b);
+                for (Index a = 0; a < sites_; ++a) slice(a, b) = by * whole(a, partner(b));
+            }
         }
-        MatrixOf<Number> jacobian = MatrixOf<Number>::Identity(size(), size());
+        auto jacobian = MatrixOf<Number>::identity(size());
         Index row = 0;
         for (const Index first : {Index{0}, depth_})
             for (const auto& [k, l] : pairs_) {
@@ -204,7 +205,7 @@ private:
                     }
                 ++row;
             }
-        const VectorOf<Number> change = jacobian.partialPivLu().solve(packed(MatrixOf<Number>(found - x)));
+        const MatrixOf<Number> change = jacobian.solve(packed(found - x));
         const Number c = gauge(omega);
         double step = 0;
         Index k = 0;

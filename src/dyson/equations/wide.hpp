@@ -1,11 +1,11 @@
 #pragma once
 
 #include "linalg/double_double.hpp"
+#include "linalg/plain_matrix.hpp"
 
 #include <Eigen/Core>
 #include <boost/multiprecision/complex_adaptor.hpp>
 #include <boost/multiprecision/cpp_bin_float.hpp>
-#include <boost/multiprecision/eigen.hpp>
 
 #include <complex>
 #include <concepts>
@@ -21,9 +21,7 @@ using Wide = boost::multiprecision::number<boost::multiprecision::complex_adapto
 using TwoDoubles = linalg::ComplexDoubleDouble;
 
 template <class Number>
-using MatrixOf = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic>;
-template <class Number>
-using VectorOf = Eigen::Matrix<Number, Eigen::Dynamic, 1>;
+using MatrixOf = linalg::PlainMatrix<Number>;
 
 /// The same number, or matrix.
 template <class Number>
@@ -34,7 +32,10 @@ Number widened(std::complex<double> z) {
 template <class Number>
 MatrixOf<Number> widened(const Eigen::MatrixXd& a) {
     using Real = typename Number::value_type;
-    return a.unaryExpr([](double x) { return Number(Real(x)); });
+    MatrixOf<Number> wide(a.rows(), a.cols());
+    for (Eigen::Index i = 0; i < a.rows(); ++i)
+        for (Eigen::Index j = 0; j < a.cols(); ++j) wide(i, j) = Number(Real(a(i, j)));
+    return wide;
 }
 
 /// To double precision.
