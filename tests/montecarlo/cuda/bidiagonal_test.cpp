@@ -30,6 +30,7 @@ using Eigen::VectorXd;
 template <class T>
 void upload(const std::vector<T>& from, const Buffer<T>& to) {
     check(cudaMemcpy(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");  // other streams do not wait for it
 }
 template <class T>
 std::vector<T> download(const Buffer<T>& from) {
