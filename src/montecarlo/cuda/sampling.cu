@@ -1,5 +1,6 @@
 #include "montecarlo/cuda/sampling.cuh"
 
+#include "montecarlo/cuda/reflection.cuh"
 #include "montecarlo/cuda/warp.cuh"
 
 #include <algorithm>
@@ -39,12 +40,62 @@ __device__ double2 uniform_pair(Draws draws, std::uint32_t purpose, std::uint32_
     return {unit_interval(word.x, word.y), unit_interval(word.z, word.w)};
 }
 
+/// In constant memory, from where instructions take them: in code each would take two more.
+struct Polynomials {
+    double log[7] = {-2 * 6.666666666666735130e-01, -2 * 3.999999999940941908e-01,
+                     -2 * 2.857142874366239149e-01, -2 * 2.222219843214978396e-01,
+                     -2 * 1.818357216161805012e-01, -2 * 1.531383769920937332e-01,
+                     -2 * 1.479819860511658591e-01};
+    double sine[6] = {-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+                      2.75573137070700676789e-06,  -2.50507602534068634195e-08, 1.58969099521155010221e-10};
+    double cosine[6] = {4.16666666666666019037e-02,  -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+                        -2.75573143513906633035e-07, 2.08757232129817482790e-09,  -1.13596475577881948265e-11};
+};
+__constant__ Polynomials fitted;
+
+/// Σ_k c_k x^k.
+template <int count>
+__device__ double polynomial(const double (&c)[count], double x) {
+    double out = c[count - 1];
+#pragma unroll
+    for (int k = count - 2; k >= 0; --k) out = fma(out, x, c[k]);
+    return out;
+}
+
+/// √(−2 ln u), 0 < u < 1, to two units of the last digit. With u = 2^e m, m from √½ to √2, and s = (m − 1)/(m + 1),
+///
+///     ln u = e ln 2 + 2 s + s³ (⅔ + …),
+///
+/// the polynomial that is best there (the C library of FreeBSD, like those of the sine and the cosine).
+__device__ double radius_of(double u) {
+    const int high = __double2hiint(u), exponent = (high - 0x3fe6a09e) >> 20;
+    const double m = __hiloint2double(high - (exponent << 20), __double2loint(u));
+    // 2^52 + 2^31 + e, and the integer again.
+    const double e = __hiloint2double(0x43300000, exponent ^ static_cast<int>(0x80000000)) - (0x1p52 + 0x1p31);
+    const double s = (m - 1) * inverse(m + 1), z = s * s;
+    const double square = fma(e, -2 * 0.693147180559945309417, s * fma(z, polynomial(fitted.log, z), -4.0));
+    return square * inverse_root(square);
+}
+
+/// Sine and cosine of 2π u, 0 ≤ u ≤ 1, to two units of the last digit.
+__device__ void sine_and_cosine(double u, double& sine, double& cosine) {
+    // The nearest quarter; u less it is exact.
+    const double shifted = fma(4.0, u, 0x1.8p52);
+    const int quarter = __double2loint(shifted);
+    const double x = 2 * M_PI * fma(-0.25, shifted - 0x1.8p52, u), z = x * x;
+    const double odd = fma(x * z, polynomial(fitted.sine, z), x);
+    const double even = fma(z * z, polynomial(fitted.cosine, z), fma(-0.5, z, 1.0));
+    const double s = quarter & 1 ? even : odd, c = quarter & 1 ? odd : even;
+    sine = __hiloint2double(__double2hiint(s) ^ (quarter & 2) << 30, __double2loint(s));
+    cosine = __hiloint2double(__double2hiint(c) ^ ((quarter + 1) & 2) << 30, __double2loint(c));
+}
+
 __device__ double2 normal_pair(Draws draws, std::uint32_t purpose, std::uint32_t sample,
                                std::uint32_t number) {
     const double2 u = uniform_pair(draws, purpose, sample, number);
-    const double radius = sqrt(-2.0 * log(u.x));
-    double sine, cosine;
-    sincos(2.0 * M_PI * u.y, &sine, &cosine);
+    const double radius = radius_of(u.x);
+    double sine = 0, cosine = 0;
+    sine_and_cosine(u.y, sine, cosine);
     return {radius * cosine, radius * sine};
 }
 
@@ -107,6 +158,63 @@ __global__ __launch_bounds__(block) void normals_kernel(Matrices<Real> out, Draw
         if (slopes != nullptr) x *= slopes[sample * size + i];
         x += entry(skip, sample, static_cast<int>(i), static_cast<int>(j));
         to[static_cast<std::size_t>(j) * static_cast<std::size_t>(out.leading) + i] = static_cast<Real>(x);
+    }
+}
+
+constexpr int columns_a_thread = 10;
+
+/// Two rows of some columns: normals of a pair are below each other if the size is even, and nothing or whole pairs were
+/// read before. Columns are `apart`.
+template <class Real>
+__global__ __launch_bounds__(block, 4) void even_normals_kernel(Matrices<Real> out, int apart, Draws draws,
+                                                                std::uint32_t skipped, PerSample scale,
+                                                                const double* slopes, Skip skip) {
+    constexpr int together = 2;  // columns
+    const std::size_t sample = blockIdx.y;
+    const int half = out.size / 2, place = static_cast<int>(blockIdx.x * block + threadIdx.x);
+    const int first = place / half, i = 2 * (place - first * half);
+    if (first >= apart) return;
+    double2 factor = {number_of(scale, sample), number_of(scale, sample)};
+    if (slopes != nullptr) {
+        factor.x *= slopes[sample * static_cast<std::size_t>(out.size) + static_cast<std::size_t>(i)];
+        factor.y *= slopes[sample * static_cast<std::size_t>(out.size) + static_cast<std::size_t>(i) + 1];
+    }
+    // Of row i and column j: the stream and the channel in it.
+    const int width = skip.streams > 0 ? skip.width : out.size;
+    const int stream = i / width, channel = i - stream * width;
+    const int streams_apart = apart / width, channels_apart = apart - streams_apart * width;
+    int stream_of_j = first / width, channel_of_j = first - stream_of_j * width;
+    const double* const mixer = skip.mixer.data + sample * skip.mixer.stride;
+    Real* const to = out.data + sample * out.stride + i;
+    const auto write = [&](int j, double2 x) {
+        x.x *= factor.x;
+        x.y *= factor.y;
+        if (skip.streams > 0) {
+            const int below = channel_of_j - channel;  // where column j is not 0
+            const bool begins = below == 1 - width;    // row i + 1 is the first of its stream
+            const double* const column = mixer + stream_of_j * skip.streams + stream;
+            if (below == 0) x.x += column[0];
+            if (below == 1 || begins) x.y += column[begins ? 1 : 0];
+            stream_of_j += streams_apart;
+            channel_of_j += channels_apart;
+            if (channel_of_j >= width) {
+                channel_of_j -= width;
+                ++stream_of_j;
+            }
+        }
+        *reinterpret_cast<Pair<Real>*>(to + static_cast<std::size_t>(j) * static_cast<std::size_t>(out.leading)) = {
+            static_cast<Real>(x.x), static_cast<Real>(x.y)};
+    };
+#pragma unroll 1
+    for (int j = first; j < out.size; j += together * apart) {
+        double2 x[together];
+#pragma unroll
+        for (int q = 0; q < together; ++q)
+            x[q] = normal_pair(draws, branch_purpose, blockIdx.y,
+                               (skipped + static_cast<std::uint32_t>((j + q * apart) * out.size + i)) / 2);
+#pragma unroll
+        for (int q = 0; q < together; ++q)
+            if (j + q * apart < out.size) write(j + q * apart, x[q]);
     }
 }
 
@@ -278,9 +386,17 @@ void draw_inputs(int size, int count, Draws draws, double* x, cudaStream_t strea
 template <class Real>
 void draw_normals(Matrices<Real> out, Draws draws, std::uint32_t skipped, PerSample scale,
                   const double* slopes, Skip skip, cudaStream_t stream) {
-    // One more pair if the first pair was half read before.
-    const std::size_t pairs = (squared(out.size) + 1) / 2 + skipped % 2;
-    normals_kernel<<<grid_of(pairs, out.count), block, 0, stream>>>(out, draws, skipped, scale, slopes, skip);
+    if (out.size % 2 == 0 && skipped % 2 == 0) {
+        const int apart = (out.size + columns_a_thread - 1) / columns_a_thread;
+        const std::size_t threads = static_cast<std::size_t>(out.size / 2) * static_cast<std::size_t>(apart);
+        even_normals_kernel<<<grid_of(threads, out.count), block, 0, stream>>>(out, apart, draws, skipped, scale,
+                                                                               slopes, skip);
+    } else {
+        // One more pair if the first pair was half read before.
+        const std::size_t pairs = (squared(out.size) + 1) / 2 + skipped % 2;
+        normals_kernel<<<grid_of(pairs, out.count), block, 0, stream>>>(out, draws, skipped, scale, slopes,
+                                                                        skip);
+    }
     check(cudaGetLastError(), "draw_normals");
 }
 
