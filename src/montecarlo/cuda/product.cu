@@ -4,6 +4,8 @@
 #include "montecarlo/cuda/launch.cuh"
 #include "montecarlo/cuda/warp.cuh"
 
+#include <type_traits>
+
 namespace spectra::montecarlo::cuda {
 namespace {
 
@@ -44,26 +46,61 @@ __device__ void wait_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
 }
 
+/// What a thread copies of the operands: in every step the same rows of a and columns of b, so that most of their
+/// addresses is known before.
 template <class Real>
-__device__ void fetch(Stage<Real>& stage, const Real* a, int lda, const Real* b, int ldb, int rows, int inner,
-                      int columns, int row, int column, int k) {
-    constexpr int vector = 16 / sizeof(Real);
-    const int tid = static_cast<int>(threadIdx.x);
-    for (int i = tid; i < depth * tile / vector; i += block) {
-        const int r = i % (tile / vector) * vector, q = i / (tile / vector);
-        const int valid = k + q < inner ? min(max(rows - row - r, 0), vector) : 0;
-        const Real* from = valid > 0 ? a + static_cast<std::size_t>(k + q) * lda + row + r : a;
-        copy_async(&stage.a[q * Pad<Real>::a + r], from, valid * static_cast<int>(sizeof(Real)));
-    }
-    for (int i = tid; i < depth * tile / vector; i += block) {
-        const int q = i % (depth / vector) * vector, c = i / (depth / vector);
-        const int valid = column + c < columns ? min(max(inner - k - q, 0), vector) : 0;
-        const Real* from = valid > 0 ? b + static_cast<std::size_t>(column + c) * ldb + k + q : b;
-        copy_async(&stage.b[c * Pad<Real>::b + q], from, valid * static_cast<int>(sizeof(Real)));
-    }
-}
+class Copies {
+    static constexpr int vector = 16 / sizeof(Real), each = depth * tile / vector / block;
+    static constexpr int apart_a = block / (tile / vector), apart_b = block / (depth / vector);
+    static_assert(each * block * vector == depth * tile);
 
-/// 32×32 of the product in a warp.
+public:
+    /// Of the tile that begins at (row, column), from matrices `rows`×`inner` and `inner`×`columns`.
+    __device__ Copies(const Real* a, int lda, const Real* b, int ldb, int rows, int inner, int columns, int row,
+                      int column)
+        : lda_(static_cast<std::size_t>(lda)), ldb_(static_cast<std::size_t>(ldb)), inner_(inner), b_(b) {
+        const int tid = static_cast<int>(threadIdx.x);
+        row_ = tid % (tile / vector) * vector;
+        k_of_a_ = tid / (tile / vector);
+        column_ = tid / (depth / vector);
+        k_of_b_ = tid % (depth / vector) * vector;
+        valid_of_a_ = bytes(rows - row - row_);
+        columns_ = columns - column - column_;
+        from_a_ = valid_of_a_ > 0 ? a + row + row_ : a;
+        from_b_ = b + static_cast<std::size_t>(column + column_) * ldb_ + k_of_b_;
+    }
+
+    __device__ void start(Stage<Real>& stage, int k) const {
+        const int valid_of_b = bytes(inner_ - k - k_of_b_);
+#pragma unroll
+        for (int p = 0; p < each; ++p) {
+            const int q = k_of_a_ + p * apart_a;
+            const bool inside = k + q < inner_;
+            copy_async(&stage.a[q * Pad<Real>::a + row_],
+                       inside ? from_a_ + static_cast<std::size_t>(k + q) * lda_ : from_a_,
+                       inside ? valid_of_a_ : 0);
+        }
+#pragma unroll
+        for (int p = 0; p < each; ++p) {
+            const bool inside = p * apart_b < columns_ && valid_of_b > 0;
+            copy_async(&stage.b[(column_ + p * apart_b) * Pad<Real>::b + k_of_b_],
+                       inside ? from_b_ + k + static_cast<std::size_t>(p * apart_b) * ldb_ : b_,
+                       inside ? valid_of_b : 0);
+        }
+    }
+
+private:
+    __device__ static int bytes(int left) {
+        return min(max(left, 0), vector) * static_cast<int>(sizeof(Real));
+    }
+
+    std::size_t lda_, ldb_;
+    int inner_, row_, k_of_a_, column_, k_of_b_, valid_of_a_, columns_;
+    const Real *b_, *from_a_, *from_b_;
+};
+
+/// 32×32 of the product in a warp. `add` takes the first `deep` of a stage; what of the sums lies beyond `rows` and
+/// `columns` may be left out, unless `whole`.
 template <class Real>
 struct Accumulator;
 
@@ -71,10 +108,13 @@ template <>
 struct Accumulator<double> {
     double sum[2][4][4] = {};  // [rows of 16][columns of 8]
 
-    __device__ void add(const Stage<double>& stage, int row, int column, int lane) {
+    template <bool whole>
+    __device__ void add(const Stage<double>& stage, int row, int column, int deep, int rows, int columns,
+                        int lane) {
         const int group = lane / 4, member = lane % 4;
 #pragma unroll
         for (int k = 0; k < depth; k += 8) {
+            if (k >= deep) return;
             double a[2][4], b[4][2];
 #pragma unroll
             for (int i = 0; i < 2; ++i)
@@ -90,7 +130,8 @@ struct Accumulator<double> {
 #pragma unroll
             for (int i = 0; i < 2; ++i)
 #pragma unroll
-                for (int j = 0; j < 4; ++j) multiply_add(sum[i][j], a[i], b[j]);
+                for (int j = 0; j < 4; ++j)
+                    if (whole || (16 * i < rows && 8 * j < columns)) multiply_add(sum[i][j], a[i], b[j]);
         }
     }
 
@@ -110,7 +151,8 @@ template <>
 struct Accumulator<float> {
     float sum[4][8] = {};  // rows lane % 8 + 8 i, columns lane / 8 + 4 j
 
-    __device__ void add(const Stage<float>& stage, int row, int column, int lane) {
+    template <bool>
+    __device__ void add(const Stage<float>& stage, int row, int column, int, int, int, int lane) {
 #pragma unroll
         for (int k = 0; k < depth; ++k) {
             float a[4], b[8];
@@ -134,8 +176,12 @@ struct Accumulator<float> {
     }
 };
 
+/// Blocks per processor: as many as its shared memory holds in double precision.
 template <class Real>
-__global__ __launch_bounds__(block) void multiply_tiles(int rows, int inner, int columns,
+constexpr int together = sizeof(Real) == 8 ? 3 : 5;
+
+template <class Real>
+__global__ __launch_bounds__(block, together<Real>) void multiply_tiles(int rows, int inner, int columns,
                                                         Operand<const Real> a, Operand<const Real> b,
                                                         Operand<Real> out, unsigned long long* largest) {
     extern __shared__ __align__(16) unsigned char shared_bytes[];
@@ -147,23 +193,32 @@ __global__ __launch_bounds__(block) void multiply_tiles(int rows, int inner, int
     const int row = place % across * tile, column = place / across * tile;
     const Real* from_a = a.data + number * a.stride;
     const Real* from_b = b.data + number * b.stride;
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    // Tiles at the edges have less work for some places: these change between the warps of a processor.
+    const int lane = lane_number(), warp = (warp_number() + static_cast<int>(number % 4)) % 4;
     const int warp_row = warp % 2 * 32, warp_column = warp / 2 * 32;
+    const int rows_left = rows - row - warp_row, columns_left = columns - column - warp_column;
+    const bool whole = rows_left > 16 && columns_left > 24;
     const int steps = (inner + depth - 1) / depth;
 
+    const Copies<Real> copies(from_a, a.leading, from_b, b.leading, rows, inner, columns, row, column);
     const auto begin = [&](int step) {
-        if (step < steps)
-            fetch(stage[step % stages], from_a, a.leading, from_b, b.leading, rows, inner, columns, row,
-                  column, step * depth);
+        if (step < steps) copies.start(stage[step % stages], step * depth);
         commit_copies();
     };
     for (int step = 0; step < stages - 1; ++step) begin(step);
     Accumulator<Real> sum;
+    const auto add = [&](auto is_whole, int step) {
+        sum.template add<decltype(is_whole)::value>(stage[step % stages], warp_row, warp_column,
+                                                    inner - step * depth, rows_left, columns_left, lane);
+    };
     for (int step = 0; step < steps; ++step) {
         wait_copies<stages - 2>();
         __syncthreads();
         begin(step + stages - 1);
-        sum.add(stage[step % stages], warp_row, warp_column, lane);
+        if (whole)
+            add(std::true_type(), step);
+        else
+            add(std::false_type(), step);
     }
 
     Real* const to = out.data + number * out.stride;
