@@ -15,7 +15,7 @@ endfunction()
 function(_spectra_precompile target kind)
     if(target MATCHES "^spectra_(linalg|mixers|layouts)$")
         set_property(GLOBAL PROPERTY SPECTRA_PRECOMPILED_${kind} ${target})
-        target_precompile_headers(${target} PRIVATE <Eigen/Core> <algorithm> <array> <cmath> <complex> <cstdint> <filesystem>
+        target_precompile_headers(${target} PRIVATE <linalg/eigen_instances.hpp> <algorithm> <array> <cmath> <complex> <cstdint> <filesystem>
             <functional> <map> <memory> <optional> <span> <stdexcept> <string> <string_view> <utility> <vector>)
         return()
     endif()
