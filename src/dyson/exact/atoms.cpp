@@ -263,31 +263,32 @@ private:
                (spread(vector).transpose() * space).norm() > rank_tolerance * vector.norm();
     }
 
-    /// Spaces at all levels 0 … L that A_L···A_1 maps into `target` and noise does not reach.
-    std::vector<Matrix> carried_into(const Matrix& target) const {
-        std::vector<Matrix> level(depth() + 1);
+    /// Shrinks the spaces at all levels 0 … L to those that A_L···A_1 maps into `target` and noise does not reach.
+    void carry_into(const Matrix& target, std::vector<Matrix>& level) const {
         level.back() = target;
         for (std::size_t l = depth(); l-- > 0;)
-            level[l] = preimage(mixers_[l], norm_[l], level[l + 1], noisy_[l] ? layers_[l].pre : nullptr);
-        return level;
+            level[l] =
+                preimage(mixers_[l], norm_[l], level[l], level[l + 1], noisy_[l] ? layers_[l].pre : nullptr);
     }
     /// The same for the transpose, from level L down.
-    std::vector<Matrix> carried_back_into(const Matrix& target) const {
-        std::vector<Matrix> level(depth() + 1);
+    void carry_back_into(const Matrix& target, std::vector<Matrix>& level) const {
         level.front() = target;
         for (std::size_t l = 0; l < depth(); ++l)
-            level[l + 1] =
-                preimage(mixers_[l].transpose(), norm_[l], level[l], noisy_[l] ? layers_[l].post : nullptr);
-        return level;
+            level[l + 1] = preimage(mixers_[l].transpose(), norm_[l], level[l + 1], level[l],
+                                    noisy_[l] ? layers_[l].post : nullptr);
     }
 
-    /// {x : A x ∈ space, vectorᵀ x = 0}
-    static Matrix preimage(const Matrix& a, double norm, const Matrix& space, const Eigen::VectorXd* vector) {
+    /// {x ∈ within : A x ∈ space, vectorᵀ x = 0}. What one step of a shrinking space takes away is small where A is nearly
+    /// a multiple of an orthogonal matrix; seen from the whole space, several steps are the product of such numbers.
+    static Matrix preimage(const Matrix& a, double norm, const Matrix& within, const Matrix& space,
+                           const Eigen::VectorXd* vector) {
         const Eigen::Index n = a.rows();
-        Matrix rows = Matrix::Zero(n + 1, n);
-        if (norm > 0) rows.topRows(n) = (a - project(space, a)) / norm;
-        if (vector) rows.row(n) = vector->transpose() / vector->norm();
-        return kernel(rows);
+        if (within.cols() == 0) return within;
+        Matrix rows = Matrix::Zero(n + 1, within.cols());
+        const Matrix image = a * within;
+        if (norm > 0) rows.topRows(n) = (image - project(space, image)) / norm;
+        if (vector) rows.row(n) = vector->transpose() * within / vector->norm();
+        return within * kernel(rows);
     }
 
     /// Singular values s of B that noise does not move: s² is an eigenvalue of J_x J_yᵀ at generic
@@ -324,10 +325,10 @@ private:
     Atoms deterministic_values() const {
         const Eigen::Index n = streams();
         Matrix right = Matrix::Identity(n, n), left = right;
-        std::vector<Matrix> forth, back;
+        std::vector<Matrix> forth(depth() + 1, right), back = forth;
         for (bool settled = false; !settled;) {
-            forth = carried_into(left);
-            back = carried_back_into(forth.front());
+            carry_into(left, forth);
+            carry_back_into(forth.front(), back);
             settled = forth.front().cols() == right.cols() && back.back().cols() == left.cols();
             right = forth.front();
             left = back.back();

@@ -194,6 +194,25 @@ TEST(Atoms, OfAnOrthogonalHyperConnection) {
     }
 }
 
+/// Values that differ by 1e-4 and less are no atoms: noise reaches every direction, if only in several steps of which each
+/// sees the product of such differences. Of two that are the same, the noise of one vector on either side leaves none.
+TEST(Atoms, AreNoneWhereTheValuesOfALayerAreNearlyTheSame) {
+    Network network = draw_network(mixers::Family::identity, 8, 1, 8, 0.01);
+    Eigen::VectorXd pre(8), post(8), values(8);
+    pre << 0.3, -0.2, 0.5, 0.1, 0.4, -0.6, 0.2, 0.7;
+    post << 0.9, 0.4, -0.3, 0.8, 0.5, 0.2, -0.7, 0.6;
+    values << 1, 1, 1 + 4e-6, 1 + 4e-6, 1 + 1.2e-4, 1 + 1.2e-4, 1 - 3e-4, 1 - 3e-4;
+    network.mixers.front() = values.asDiagonal();
+    network.branch = HyperConnectionBranch{{0.01}, {pre}, {post}};
+    EXPECT_TRUE(atoms(network).empty());
+    values(1) = values(2) = values(3) = 1;
+    network.mixers.front() = values.asDiagonal();
+    const auto found = atoms(network);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_NEAR(found.front().mass, 2.0 / 8, 1e-12);
+    EXPECT_NEAR(found.front().log_place, 0, 1e-12);
+}
+
 TEST(Atoms, AreThoseOfDraws) {
     Draw draw(5);
     for (const int n : {2, 3, 4, 5, 6}) {
