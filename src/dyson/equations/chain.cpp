@@ -132,7 +132,7 @@ public:
         }
         if (!laws_.empty())
             for (std::size_t l = 0; l < layers_; ++l)
-                m(index(2 * layers_ + l)) = 1.0 / (m(index(2 * l)) * m(index(2 * l + 1)));
+                m(index(2 * layers_ + l)) = law_in(log_gauge(omega), l).weak(a(m, l) * b(m, l));
         m(size() - 1) = 1.0 / omega.direction;
         return m;
     }
@@ -171,7 +171,7 @@ public:
             put(index(2 * l), mean_pattern_w_[l], l, [&](Index i) { return 2 * (growth_[l](i) - before); });
             put(index(2 * l + 1), mean_pattern_v_[l], l,
                 [&](Index i) { return 2 * (total(i) - growth_[l + 1](i) - behind); });
-            if (!laws_.empty()) m(index(2 * layers_ + l)) = 1.0 / (m(index(2 * l)) * m(index(2 * l + 1)));
+            if (!laws_.empty()) m(index(2 * layers_ + l)) = law_in(log_c, l).weak(a(m, l) * b(m, l));
         }
         m(size() - 1) = Complex(0, -std::max(1e-300, g));
         return m;
@@ -213,13 +213,19 @@ public:
     }
 
     Unknowns moved(const Unknowns& m, const Unknowns& delta, double fraction) const override {
-        return m.cwiseProduct((fraction * delta).array().exp().matrix());
+        Unknowns result = m.cwiseProduct((fraction * delta).array().exp().matrix());
+        // In the gauge of the step.
+        for (std::size_t l = 0; l < laws_.size(); ++l) {
+            const Index i = index(2 * layers_ + l);
+            result(i) = laws_[l].moved(m(i), fraction * delta(i));
+        }
+        return result;
     }
 
     bool admissible(const Frequency&, const Unknowns& m, double slack) const override {
         const Index count = 2 * index(layers_);
         for (Index i = 0; i < m.size(); ++i) {
-            if (i >= count && i + 1 < m.size()) continue;  // the Y of a law has no sign
+            if (i >= count && i + 1 < m.size()) continue;  // the unknown of a law has no sign
             if (!(m(i).imag() < -slack * std::abs(m(i)))) return false;
         }
         return true;
@@ -266,6 +272,12 @@ private:
         return (omega.log_scale - log_typical_) / static_cast<double>(layers_);
     }
 
+    SquaredLaw law_in(double log_gauge, std::size_t l) const {
+        SquaredLaw law = unit_laws_[l];
+        for (double& t2 : law.t2) t2 *= std::exp(-2 * log_gauge);
+        return law;
+    }
+
     void set_gauge(const Frequency& omega) {
         const double log_c = log_gauge(omega);
         if (log_c == log_c_) return;
@@ -309,7 +321,8 @@ private:
             const Index i = index(l);
             delta(2 * i) = x(2 * i) + x(2 * i + 1);
             delta(2 * i + 1) = x(2 * i) - x(2 * i + 1);
-            if (!laws_.empty()) delta(2 * count + i) = (2.0 * x(2 * i) + law_defect_(i)) / law_slope_(i);
+            if (!laws_.empty())
+                delta(2 * count + i) = laws_[l].step(m(2 * count + i), law_gain_(i) * x(2 * i) + law_own_(i));
         }
         Complex dbeta = 0;
         if (solver_ == LinearSolver::direct && laws_.empty()) {
@@ -336,23 +349,19 @@ private:
         strength_.resize(count);
         law_answer_ = Vector::Zero(count);
         law_source_ = Vector::Zero(count);
-        law_defect_ = Vector::Zero(count);
-        law_slope_ = Vector::Ones(count);
+        law_gain_ = Vector::Zero(count);
+        law_own_ = Vector::Zero(count);
         Vector cv(count), cw(count);
         for (std::size_t l = 0; l < layers_; ++l) {
             const Index i = index(l);
             strength_(i) = sigma2_[l];
             if (!laws_.empty()) {
-                const Complex y = m(2 * count + i), u = a(m, l) * b(m, l);
-                const auto average = laws_[l].at(y);
-                // ln u = ln(Y q²): 2S = η(1 + 2Y q'/q) − defect, η = δ ln Y.
-                law_slope_(i) = 1.0 + 2.0 * y * average.dq / average.q;
-                law_defect_(i) = u / (y * average.q * average.q) - 1.0;
-                strength_(i) = average.t / u;
-                // df = (Y T'/u) η − 2 f S
-                const Complex slope = y * average.dt / u / law_slope_(i);
-                law_answer_(i) = 2.0 * slope - 2.0 * strength_(i);
-                law_source_(i) = slope * law_defect_(i);
+                const auto point = laws_[l].point(m(2 * count + i), a(m, l) * b(m, l));
+                law_gain_(i) = 2.0 * point.gain;
+                law_own_(i) = point.own;
+                strength_(i) = point.f;
+                law_answer_(i) = 2.0 * point.answer;
+                law_source_(i) = point.source;
             }
             cv(i) = strength_(i) * a(m, l);
             cw(i) = strength_(i) * b(m, l);
@@ -563,7 +572,7 @@ private:
     std::vector<Elimination<N>> draws_;  ///< one, unless the branch has activations
     Vector a_, b_, beta_;                ///< averages at the last unknowns
     Vector strength_;                    ///< f_l
-    Vector law_answer_, law_source_, law_defect_, law_slope_;
+    Vector law_answer_, law_source_, law_gain_, law_own_;
     Unknowns evaluated_;  ///< where that is; empty if nowhere
     Frequency evaluated_at_;
     bool factorised_ = false;  ///< whether chord_step has a linearised equation to use

@@ -27,7 +27,8 @@ namespace spectra::dyson {
 ///     activation         P^v = diag(d²), P^w = 1, traces averaged over draws of d, ν = 1/n, f = σ_w²
 ///     hyper-connection   P^v = post postᵀ, P^w = pre preᵀ,     ν = 1,     f = σ²
 ///     any law            as isotropic or hyper-connection; f = T(Y)/ab, T(Y) = ⟨t²/(Y − t²)⟩, and Y (the
-///                        square of the subordinated frequency) from Y⟨1/(Y − t²)⟩² = ab.
+///                        square of the subordinated frequency) from Y⟨1/(Y − t²)⟩² = ab; if all t are
+///                        the same, X = Y/(Y − t²) is the unknown instead (covariance.hpp).
 ///
 /// One elimination pass gives every block (elimination.hpp). Unknowns in order: a_0, b_0, a_1, …, b_{L−1};
 /// Y_0 … Y_{L−1} if there is a law; g.

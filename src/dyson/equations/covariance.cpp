@@ -22,6 +22,67 @@ SquaredLaw::Averages SquaredLaw::at(Complex y) const {
     return sum;
 }
 
+bool SquaredLaw::is_single() const {
+    return t2.front() > 0 &&
+           std::all_of(t2.begin(), t2.end(), [&](double value) { return value == t2.front(); });
+}
+
+SquaredLaw::Point SquaredLaw::point(Complex unknown, Complex u) const {
+    Point point;
+    if (is_single()) {
+        const Complex x = unknown, square = t2.front() * u, slope = x * (2.0 * x - 1.0);
+        point.gain = square / slope;
+        point.own = (square - x * (x - 1.0)) / slope;
+        point.f = t2.front() / x;
+        point.answer = -point.f * point.gain;
+        point.source = -point.f * point.own;
+        return point;
+    }
+    const Complex y = unknown;
+    const auto average = at(y);
+    // ln u = ln(Y q²)
+    const Complex slope = 1.0 + 2.0 * y * average.dq / average.q;
+    const Complex defect = u / (y * average.q * average.q) - 1.0;
+    point.gain = 1.0 / slope;
+    point.own = defect / slope;
+    point.f = average.t / u;
+    // δf = (Y T'/u) η − f (δ ln a + δ ln b)
+    const Complex by_y = y * average.dt / u;
+    point.answer = by_y * point.gain - point.f;
+    point.source = by_y * point.own;
+    return point;
+}
+
+double SquaredLaw::nearest(Complex y) const {
+    constexpr double dominance = 3;  // over the other values
+    if (is_single()) return 0;
+    double value = 0, least = 0.5;  // of itself
+    Complex all = 0;
+    for (const double candidate : t2) {
+        const Complex term = 1.0 / (y - candidate);
+        all += term;
+        const double distance = std::abs(y - candidate) / candidate;
+        if (distance < least) value = candidate, least = distance;
+    }
+    if (!(value > 0)) return 0;
+    const Complex own = 1.0 / (y - value);
+    return std::abs(own) > dominance * std::abs(all - own) ? value : 0;
+}
+
+Complex SquaredLaw::step(Complex unknown, Complex change) const {
+    const double value = nearest(unknown);
+    return value > 0 ? -change * value / (unknown - value) : change;
+}
+
+Complex SquaredLaw::moved(Complex unknown, Complex step) const {
+    const double value = nearest(unknown);
+    if (!(value > 0)) return unknown * std::exp(step);
+    // X − 1 = t²/(Y − t²)
+    const Complex before = value / (unknown - value),
+                  after = before + (before + 1.0) * (std::exp(step) - 1.0);
+    return value + value / after;
+}
+
 Covariance covariance_of(const Network& network, SiteHalf half) {
     const auto layers = static_cast<std::size_t>(network.depth());
     const auto n = static_cast<std::size_t>(network.streams);

@@ -102,7 +102,12 @@ public:
     // Points are reached along the line of companions: the starts are far off where rounding hides points.
     Unknowns far(const Frequency& omega) const override { return rounding_->far(omega); }
     Unknowns moved(const Unknowns& m, const Unknowns& delta, double fraction) const override {
-        return rounding_->moved(m, delta, fraction);
+        Unknowns result = rounding_->moved(m, delta, fraction);
+        for (std::size_t l = 0; l < gauged_laws_.size(); ++l) {
+            const Index i = 2 * layers_ + static_cast<Index>(l);
+            result(i) = gauged_laws_[l].moved(m(i), fraction * delta(i));
+        }
+        return result;
     }
     bool admissible(const Frequency& omega, const Unknowns& m, double slack) const override {
         return rounding_->admissible(omega, m, slack);
@@ -150,7 +155,8 @@ public:
         for (Index i = 0; i < count; ++i) delta(i) = rounded(x(i));
         if (!laws_.empty())
             for (Index l = 0; l < layers_; ++l)
-                delta(count + l) = rounded((x(2 * l) + x(2 * l + 1) + law_defect_(l)) / law_slope_(l));
+                delta(count + l) = gauged_laws_[static_cast<std::size_t>(l)].step(
+                    m(count + l), rounded((x(2 * l) + x(2 * l + 1) + law_defect_(l)) / law_slope_(l)));
         Number last = end_source;
         for (Index i = 0; i < count; ++i) last -= end_row(i) * x(i);
         delta(m.size() - 1) = rounded(last);
@@ -169,6 +175,7 @@ private:
         const double log_c = (omega.log_scale - log_typical_) / static_cast<double>(layers_);
         const Real scale = exponential<Real>(-log_c);
         forward_.clear();
+        gauged_laws_ = laws_;
         strengths_ = cv_ = cw_ = law_answer_ = law_source_ = law_defect_ = law_slope_ =
             MatrixOf<Number>(layers_);
         for (Index l = 0; l < layers_; ++l) {
@@ -177,8 +184,19 @@ private:
             forward_.push_back(Number(unit) * mixers_[k]);
             strengths_(l) = Number(strength_[k] * unit2);
             if (laws_.empty()) continue;
+            for (double& t2 : gauged_laws_[k].t2) t2 *= rounded(Number(unit2)).real();
             const Number y = widened<Number>(m(2 * layers_ + l)),
                          u = widened<Number>(m(2 * l)) * widened<Number>(m(2 * l + 1));
+            if (laws_[k].is_single()) {
+                // X(X − 1) = t² u, f = t²/X
+                const Number t2(Real(laws_[k].t2.front()) * unit2), square = t2 * u, one(1);
+                law_slope_(l) = y * (y + y - one) / square;
+                law_defect_(l) = one - y * (y - one) / square;
+                strengths_(l) = t2 / y;
+                law_answer_(l) = Number(-1) / law_slope_(l);
+                law_source_(l) = law_answer_(l) * law_defect_(l);
+                continue;
+            }
             Number q(0), dq(0), t(0), dt(0);
             for (const double value : laws_[k].t2) {
                 const Number t2(Real(value) * unit2), inverse = Number(1) / (y - t2);
@@ -292,6 +310,7 @@ private:
     double passes_ = 0;
 
     std::vector<MatrixOf<Number>> forward_;
+    std::vector<SquaredLaw> gauged_laws_;  ///< to 16 digits
     MatrixOf<Number> strengths_, cv_, cw_;
     MatrixOf<Number> law_answer_, law_source_, law_defect_, law_slope_;
 };

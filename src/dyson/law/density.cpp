@@ -13,7 +13,7 @@
 namespace spectra::dyson {
 namespace {
 
-constexpr int max_generations = 12;
+constexpr int max_generations = 30;  // a peak may be as narrow as 1e-9 of its band
 // Newton steps: of all panels, times the number of unknowns, and of one panel.
 constexpr long max_unknown_steps = 120000000;
 constexpr long min_newton_steps = 5000;
