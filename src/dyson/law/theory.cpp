@@ -400,6 +400,9 @@ Theory solve_checked(const Network& network, Method method, const Options& optio
                 if (!found.certified)
                     summary.unresolved =
                         leave_unresolved(found, PotentialReader(network), square, summary.log_mean_exact);
+                if (!found.certified)
+                    summary.unresolved =
+                        leave_below_lost_bands(found, solver, square, summary.log_mean_exact);
             }
             found.certified = first_says(found.certified, options);
             return found;

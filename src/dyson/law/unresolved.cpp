@@ -120,6 +120,32 @@ std::optional<Unresolved> leave_unresolved(SolvedLaw& law, const PotentialReader
     return Unresolved{rest, x};
 }
 
+namespace {
+
+/// Without the lowest bands, as if they had not been found.
+SolvedLaw without_lowest(SolvedLaw law, std::size_t bands) {
+    if (bands == 0) return law;
+    Density& d = law.density;
+    const double end = law.bands[bands - 1].upper.log_s;
+    std::size_t count = 0;
+    double mass = std::exchange(d.mass_below, 0);
+    for (; count < d.log_s.size() && d.log_s[count] <= end; ++count)
+        mass += d.density_log[count] * d.weight[count];
+    d.tail_exponent = 0;
+    drop_front(d.log_s, count);
+    drop_front(d.density_log, count);
+    drop_front(d.weight, count);
+    drop_front(d.cumulative, count);
+    for (double& c : d.cumulative) c -= mass;
+    drop_front(d.support, bands);
+    for (std::size_t k = 0; k < count; ++k) law.uncertified -= law.nodes[k].ok() ? 0 : 1;
+    drop_front(law.nodes, count);
+    drop_front(law.bands, bands);
+    return law;
+}
+
+}  // namespace
+
 std::optional<Unresolved> leave_below_gap(SolvedLaw& law, Tracker& tracker, double mean_square,
                                           std::optional<double> log_mean) {
     Density& d = law.density;
@@ -149,6 +175,22 @@ std::optional<Unresolved> leave_below_gap(SolvedLaw& law, Tracker& tracker, doub
     add_tail(d, rest, log_mean);
     accept(law, error);
     return Unresolved{rest, x};
+}
+
+std::optional<Unresolved> leave_below_lost_bands(SolvedLaw& law, Tracker& tracker, double mean_square,
+                                                 std::optional<double> log_mean) {
+    for (std::size_t dropped = 1; dropped < law.bands.size(); ++dropped) {
+        SolvedLaw kept = without_lowest(law, dropped);
+        // What is dropped must be of no weight, even if only its mass is known.
+        const double mass = 1 - mass_by_weights(kept.density, 0) - mass_of(kept.density.atoms);
+        if (!(mass * std::exp(law.bands[dropped - 1].upper.log_s) < negligible * std::sqrt(mean_square)))
+            break;
+        if (auto unresolved = leave_below_gap(kept, tracker, mean_square, log_mean)) {
+            law = std::move(kept);
+            return unresolved;
+        }
+    }
+    return {};
 }
 
 }  // namespace spectra::dyson

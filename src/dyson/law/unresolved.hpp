@@ -27,4 +27,9 @@ std::optional<Unresolved> leave_unresolved(SolvedLaw& law, const PotentialReader
 std::optional<Unresolved> leave_below_gap(SolvedLaw& law, Tracker& tracker, double mean_square,
                                           std::optional<double> log_mean);
 
+/// The same where some of the lowest bands were found, or points of them were not certified: they are dropped if all that lies
+/// there is negligible as above.
+std::optional<Unresolved> leave_below_lost_bands(SolvedLaw& law, Tracker& tracker, double mean_square,
+                                                 std::optional<double> log_mean);
+
 }  // namespace spectra::dyson
