@@ -21,7 +21,8 @@ constexpr int max_scan_failures = 10;
 constexpr int max_scan_lost = 40;
 constexpr double tail_mass = 1e-4;
 constexpr double hidden_floor = 1e-5;  // from this floor on rounding is about to hide the points,
-constexpr double hidden_tail = 200;    // and may hide this many tolerances of mass
+constexpr double hidden_tail = 200;    // and may hide this many tolerances of mass,
+constexpr double lost_tail = 1000;     // or that many where it has hidden them
 constexpr double largest_power = 10;   // of s; a narrow band falls faster, to an edge
 constexpr double seed_reach = 1;
 constexpr int max_halvings = 10;
@@ -191,8 +192,8 @@ double BandFinder::negligible_tail(const Solution& last) const {
     return std::max(0.1 * tolerance_, std::min(tail_mass, 10 * last.floor));
 }
 
-double BandFinder::hidden_exponent(const std::vector<Solution>& points) const {
-    const double exponent = steady_exponent(points, hidden_tail * tolerance_);
+double BandFinder::hidden_exponent(const std::vector<Solution>& points, double most) const {
+    const double exponent = steady_exponent(points, most * tolerance_);
     return exponent < largest_power ? exponent : 0;
 }
 
@@ -309,7 +310,7 @@ std::optional<Edge> BandFinder::March::cut() {
     }
     double exponent =
         finder_.steady_exponent(points_, std::clamp(1e7 * last.floor, 0.1, 10.0) * finder_.tolerance_);
-    if (exponent == 0 && last.floor > hidden_floor) exponent = finder_.hidden_exponent(points_);
+    if (exponent == 0 && last.floor > hidden_floor) exponent = finder_.hidden_exponent(points_, hidden_tail);
     if (exponent > 0) return Edge{last.omega.log_scale, false, finder_.density(last) / exponent};
     return {};
 }
@@ -345,7 +346,7 @@ void BandFinder::March::step() {
     }
     Solution s = next(x, step, edge);
     if (!s.ok() && s.floor > 0) {
-        const double exponent = finder_.hidden_exponent(points_);
+        const double exponent = finder_.hidden_exponent(points_, lost_tail);
         if (exponent > 0) {
             edge_ = {near, false, finder_.density(points_.back()) / exponent};
             return;

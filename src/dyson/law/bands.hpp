@@ -114,9 +114,9 @@ private:
     /// The exponent of the density over the last three points if it falls steadily as a power and the mass
     /// beyond them is less than `limit`; otherwise 0.
     double steady_exponent(const std::vector<Solution>& points, double limit) const;
-    /// The same for a tail between bands that rounding is about to hide: up to 200 tolerances of mass, if
+    /// The same for a tail between bands that rounding is about to hide: up to `most` tolerances of mass, if
     /// it is a power of s and not of the distance to an edge.
-    double hidden_exponent(const std::vector<Solution>& points) const;
+    double hidden_exponent(const std::vector<Solution>& points, double most) const;
     /// The mass below which a tail is cut: a tenth of the tolerance or, if rounding matters, its effect
     /// on the mass: beyond that the power law is the better continuation.
     double negligible_tail(const Solution& last) const;

@@ -119,6 +119,21 @@ TEST(Density, ATailThatRoundingHidesIsCutAndAccountedFor) {
     }
 }
 
+// Where it hides more, the power law takes over where points are lost, from at most a hundred-thousandth of the mass on; not
+// from where more is left.
+TEST(Density, ATailIsCutWherePointsAreLostIfLittleIsLeft) {
+    for (const double noise : {2e-12, 6e-12, 2e-11}) {
+        const SolvedLaw law = solve_two_bands(TwoBands(3, noise));
+        EXPECT_TRUE(law.certified) << noise << ": " << law.message;
+        EXPECT_LT(law.mass_error, 1e-7) << noise;
+        EXPECT_GT(law.cut, 6e-6) << noise;
+        EXPECT_LT(law.cut, 3e-5) << noise;
+        const Spectrum spectrum = Spectrum::from_density(law.density);
+        EXPECT_NEAR(spectrum.expectation([](double x) { return x; }), (lower_band + upper_band) / 2, 1e-4);
+    }
+    EXPECT_FALSE(solve_two_bands(TwoBands(3, 1e-10)).certified);
+}
+
 // A deep law of which half cannot be solved is refused after bounded work, whatever the number of threads.
 TEST(Density, TheWorkOfALostLawIsBounded) {
     const TwoBands equation(20001, 0, lower_band);
