@@ -153,6 +153,34 @@ TEST_F(TwoBands, ABandThatIsMissedAboveIsNotTakenForAHiddenOne) {
     EXPECT_FALSE(law.certified);
 }
 
+TEST_F(TwoBands, ABandOfWhichPointsAreLostIsDroppedIfItsMassIsCounted) {
+    auto law = without_lowest(whole, middle());
+    const auto unresolved = leave_below_lost_bands(law, tracker, mean_square, log_mean);
+    ASSERT_TRUE(unresolved);
+    EXPECT_TRUE(law.certified);
+    EXPECT_EQ(law.bands.size(), 1U);
+    EXPECT_EQ(law.uncertified, 0);
+    EXPECT_NEAR(unresolved->mass, 0.5, 1e-7);
+    const auto exact = Spectrum::from_density(whole.density), cut = Spectrum::from_density(law.density);
+    EXPECT_NEAR(cut.mass(), 1, 1e-7);
+    for (const double q : {0.55, 0.75, 0.95})
+        EXPECT_NEAR(cut.log_quantile(q), exact.log_quantile(q), 1e-5) << q;
+    EXPECT_NEAR(cut.metrics().mean_square, mean_square, 1e-9);
+    EXPECT_NEAR(cut.metrics().log_mean, log_mean, 1e-5);
+}
+
+TEST_F(TwoBands, ABandIsNotDroppedWhereItMattersOrAnotherIsIncomplete) {
+    auto law = without_lowest(whole, middle());
+    EXPECT_FALSE(leave_below_lost_bands(law, tracker, 1e-20, log_mean));
+    // The upper half of the upper band was never found.
+    std::size_t k = 0;
+    while (whole.density.cumulative[k] < 0.75) ++k;
+    for (std::size_t i = k; i < law.nodes.size(); ++i) law.density.weight[i] = 0;
+    EXPECT_FALSE(leave_below_lost_bands(law, tracker, mean_square, log_mean));
+    EXPECT_FALSE(law.certified);
+    EXPECT_EQ(law.bands.size(), 2U);
+}
+
 /// A projector loses one direction of two; branches of which every other is small carry it on, over hundreds
 /// of e-folds, and one of eight singular values is zero.
 TEST(Unresolved, DirectionsThatBranchesAloneCarryOnAreCounted) {
