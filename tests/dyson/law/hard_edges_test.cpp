@@ -10,7 +10,6 @@
 namespace spectra::dyson {
 namespace {
 
-using tests::draw_network;
 using tests::make_network;
 
 /// 1 + tU with U Haar has s² = 1 + t² + 2t cos φ, φ uniform: F(s) = 1 − arccos((s² − 1 − t²)/2t)/π, and E ln s =
