@@ -102,8 +102,7 @@ public:
     std::unique_ptr<Equation> with_noise(double log_factor) const override {
         auto other = std::make_unique<Chain>(*this);
         for (double& sigma2 : other->unit_sigma2_) sigma2 *= std::exp(log_factor);
-        for (SquaredLaw& law : other->unit_laws_)
-            for (double& t2 : law.t2) t2 *= std::exp(log_factor);
+        for (SquaredLaw& law : other->unit_laws_) law = law.scaled(std::exp(log_factor));
         for (double& floor : other->floor_) floor += 0.5 * log_factor;
         other->growth_ = growth_of(log_diagonal_, other->floor_);
         other->log_c_ = std::numeric_limits<double>::quiet_NaN();
@@ -273,9 +272,7 @@ private:
     }
 
     SquaredLaw law_in(double log_gauge, std::size_t l) const {
-        SquaredLaw law = unit_laws_[l];
-        for (double& t2 : law.t2) t2 *= std::exp(-2 * log_gauge);
-        return law;
+        return unit_laws_[l].scaled(std::exp(-2 * log_gauge));
     }
 
     void set_gauge(const Frequency& omega) {
@@ -286,9 +283,7 @@ private:
         for (std::size_t k = 0; k < seen_mixers_.size(); ++k) mixers_.forward[k] = q * seen_mixers_[k];
         for (std::size_t l = 0; l < layers_; ++l) {
             sigma2_[l] = q * q * unit_sigma2_[l];
-            if (!laws_.empty())
-                for (std::size_t k = 0; k < laws_[l].t2.size(); ++k)
-                    laws_[l].t2[k] = q * q * unit_laws_[l].t2[k];
+            if (!laws_.empty()) laws_[l] = unit_laws_[l].scaled(q * q);
             for (std::size_t i = 0; i < n_; ++i)
                 for (std::size_t j = 0; j < n_; ++j)
                     mixers_.transposed[(l * n_ + j) * n_ + i] = mixers_.forward[(l * n_ + i) * n_ + j];

@@ -22,6 +22,12 @@ namespace spectra::dyson {
 struct SquaredLaw {
     std::vector<double> t2;
 
+    SquaredLaw scaled(double factor) const {
+        SquaredLaw law = *this;
+        for (double& value : law.t2) value *= factor;
+        return law;
+    }
+
     /// Whether the unknown is X.
     bool is_single() const;
 

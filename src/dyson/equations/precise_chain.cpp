@@ -103,6 +103,7 @@ public:
     Unknowns far(const Frequency& omega) const override { return rounding_->far(omega); }
     Unknowns moved(const Unknowns& m, const Unknowns& delta, double fraction) const override {
         Unknowns result = rounding_->moved(m, delta, fraction);
+        // Of the last step's gauge, which `rounding_` does not know.
         for (std::size_t l = 0; l < gauged_laws_.size(); ++l) {
             const Index i = 2 * layers_ + static_cast<Index>(l);
             result(i) = gauged_laws_[l].moved(m(i), fraction * delta(i));
@@ -175,7 +176,7 @@ private:
         const double log_c = (omega.log_scale - log_typical_) / static_cast<double>(layers_);
         const Real scale = exponential<Real>(-log_c);
         forward_.clear();
-        gauged_laws_ = laws_;
+        gauged_laws_.clear();
         strengths_ = cv_ = cw_ = law_answer_ = law_source_ = law_defect_ = law_slope_ =
             MatrixOf<Number>(layers_);
         for (Index l = 0; l < layers_; ++l) {
@@ -184,7 +185,7 @@ private:
             forward_.push_back(Number(unit) * mixers_[k]);
             strengths_(l) = Number(strength_[k] * unit2);
             if (laws_.empty()) continue;
-            for (double& t2 : gauged_laws_[k].t2) t2 *= rounded(Number(unit2)).real();
+            gauged_laws_.push_back(laws_[k].scaled(rounded(Number(unit2)).real()));
             const Number y = widened<Number>(m(2 * layers_ + l)),
                          u = widened<Number>(m(2 * l)) * widened<Number>(m(2 * l + 1));
             if (laws_[k].is_single()) {

@@ -164,8 +164,7 @@ public:
             Complex f = covariance_.strength[l] * unit * unit, derivative = -share * unit * unit * u;
             double k = (f * u).imag();
             if (!covariance_.laws.empty()) {
-                SquaredLaw law = covariance_.laws[l];
-                for (double& t2 : law.t2) t2 *= unit * unit;
+                const SquaredLaw law = covariance_.laws[l].scaled(unit * unit);
                 const Complex t = law.strength_times(m(index(2 * layers_ + l)), u);
                 f = t / u;
                 if (sigma2_[l] > 0) derivative = -share * t / sigma2_[l];

@@ -56,6 +56,27 @@ void drop_front(std::vector<T>& values, std::size_t count) {
     values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
+/// Without the lowest bands, as if they had not been found.
+SolvedLaw without_lowest(SolvedLaw law, std::size_t bands) {
+    Density& d = law.density;
+    const double end = law.bands[bands - 1].upper.log_s;
+    std::size_t count = 0;
+    double mass = std::exchange(d.mass_below, 0);
+    for (; count < d.log_s.size() && d.log_s[count] <= end; ++count)
+        mass += d.density_log[count] * d.weight[count];
+    d.tail_exponent = 0;
+    drop_front(d.log_s, count);
+    drop_front(d.density_log, count);
+    drop_front(d.weight, count);
+    drop_front(d.cumulative, count);
+    for (double& c : d.cumulative) c -= mass;
+    drop_front(d.support, bands);
+    for (std::size_t k = 0; k < count; ++k) law.uncertified -= law.nodes[k].ok() ? 0 : 1;
+    drop_front(law.nodes, count);
+    drop_front(law.bands, bands);
+    return law;
+}
+
 /// ∫ ln s of everything except the tail and atoms at zero.
 double log_sum(const Density& d) {
     double sum = 0;
@@ -119,32 +140,6 @@ std::optional<Unresolved> leave_unresolved(SolvedLaw& law, const PotentialReader
     accept(law, 0);
     return Unresolved{rest, x};
 }
-
-namespace {
-
-/// Without the lowest bands, as if they had not been found.
-SolvedLaw without_lowest(SolvedLaw law, std::size_t bands) {
-    if (bands == 0) return law;
-    Density& d = law.density;
-    const double end = law.bands[bands - 1].upper.log_s;
-    std::size_t count = 0;
-    double mass = std::exchange(d.mass_below, 0);
-    for (; count < d.log_s.size() && d.log_s[count] <= end; ++count)
-        mass += d.density_log[count] * d.weight[count];
-    d.tail_exponent = 0;
-    drop_front(d.log_s, count);
-    drop_front(d.density_log, count);
-    drop_front(d.weight, count);
-    drop_front(d.cumulative, count);
-    for (double& c : d.cumulative) c -= mass;
-    drop_front(d.support, bands);
-    for (std::size_t k = 0; k < count; ++k) law.uncertified -= law.nodes[k].ok() ? 0 : 1;
-    drop_front(law.nodes, count);
-    drop_front(law.bands, bands);
-    return law;
-}
-
-}  // namespace
 
 std::optional<Unresolved> leave_below_gap(SolvedLaw& law, Tracker& tracker, double mean_square,
                                           std::optional<double> log_mean) {
